@@ -118,7 +118,9 @@ export async function startStoringGearmand(): Promise<Server> {
   const address = ['--redis-server', '127.0.0.1', '--redis-port', String(redis.port)]
   const running = await Gearmand.start('-q', 'redis', ...address)
   return {
-    ...{ name: 'gearmand -q redis', port: running.port, faktoryPort: 0 },
+    name: 'gearmand -q redis',
+    port: running.port,
+    faktoryPort: 0,
     pids: [running.pid, redis.pid],
     async stop() {
       await running.stop()

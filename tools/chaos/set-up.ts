@@ -54,8 +54,14 @@ async function populate(
   const losses = String(scenario.maxLosses ?? 0)
   // The gateways repair dead native programs' orphans only on request.
   const words = [
-    ...['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses],
-    ...['--config', writeConfig(folder, ticks(folder))],
+    '--repair',
+    'on',
+    '--repair-lease-seconds',
+    '5',
+    '--job-retries',
+    losses,
+    '--config',
+    writeConfig(folder, ticks(folder)),
   ]
   const names = ['node1', 'node2'].slice(0, scenario.gateways ?? 2)
   const program = scenario.program?.()
@@ -63,7 +69,9 @@ async function populate(
   const gateways = await Promise.all(
     names.map((name) =>
       Gateway.start({
-        ...{ name, folder, storeUrl },
+        name,
+        folder,
+        storeUrl,
         words: [...words, ...(scenario.gatewayWords ?? [])],
         nodeWords: scenario.nodeWords ?? [],
         ...(program && { program }),
@@ -83,7 +91,11 @@ async function populate(
   const common = { ways, store: store.native, lanes }
   const workers = doors.map((door) =>
     startWorker(folder, {
-      ...{ ...common, door, workMs, concurrency: concurrency[door], name: `worker-${door}-1` },
+      ...common,
+      door,
+      workMs,
+      concurrency: concurrency[door],
+      name: `worker-${door}-1`,
       lanes: lanesOf[door],
       seed: random.whole(1, 2 ** 30),
     }),
@@ -92,7 +104,9 @@ async function populate(
   const ratePerSecond = scenario.ratePerSecond ?? defaultRate
   const clients = doors.map((door) =>
     startClient(folder, {
-      ...{ ...common, door, name: `client-${door}` },
+      ...common,
+      door,
+      name: `client-${door}`,
       ratePerSecond: ratePerSecond / doors.length,
       jobs: Math.ceil(jobs / doors.length),
       foregroundPercent: door === 'gearman' ? 20 : 2,

@@ -61,8 +61,11 @@ function lineFormat(faults: readonly PlantedFault[]): LineFormat {
   const testWidth = widthOf(faults.map(({ test }) => test))
   return (name, promise, test, result, seconds) =>
     [
-      ...[name.padEnd(nameWidth), promise.padEnd(promiseWidth), test.padEnd(testWidth)],
-      ...[result.padEnd('NOT FOUND'.length), seconds.padStart('seconds'.length)],
+      name.padEnd(nameWidth),
+      promise.padEnd(promiseWidth),
+      test.padEnd(testWidth),
+      result.padEnd('NOT FOUND'.length),
+      seconds.padStart('seconds'.length),
     ].join('  ')
 }
 

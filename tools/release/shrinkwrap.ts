@@ -6,8 +6,18 @@ const fileName = 'npm-shrinkwrap.json'
 
 /** Fields of an entry that npm reads. */
 const fields = [
-  ...['version', 'integrity', 'license', 'dependencies', 'optionalDependencies', 'optional'],
-  ...['peerDependencies', 'peerDependenciesMeta', 'bin', 'engines', 'os', 'cpu'],
+  'version',
+  'integrity',
+  'license',
+  'dependencies',
+  'optionalDependencies',
+  'optional',
+  'peerDependencies',
+  'peerDependenciesMeta',
+  'bin',
+  'engines',
+  'os',
+  'cpu',
 ]
 
 /**

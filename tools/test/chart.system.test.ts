@@ -95,8 +95,10 @@ function podOf(manifests: readonly Manifest[]): Pod {
 /** Starts the gateway of a pod, with its variables and settings, on a store. */
 async function startPod(pod: Pod, redisUrl: string, config = ''): Promise<void> {
   const values: Readonly<Record<string, string>> = {
-    ...{ 'redis-url': redisUrl, 'web-password': 'w' },
-    ...{ 'web-reader-password': 'r', 'faktory-password': 'f' },
+    'redis-url': redisUrl,
+    'web-password': 'w',
+    'web-reader-password': 'r',
+    'faktory-password': 'f',
   }
   const env = pod.containers[0]?.env.map(({ name, value, valueFrom }) => {
     return [name, value ?? values[valueFrom?.secretKeyRef.key ?? '']] as const
@@ -107,7 +109,8 @@ async function startPod(pod: Pod, redisUrl: string, config = ''): Promise<void> 
   writeFileSync(file, config)
   await startProgram(process.execPath, gatewayWords(), {
     env: {
-      ...{ PATH: process.env['PATH'], CROSSGEAR_LOG_FORMAT: 'text' },
+      PATH: process.env['PATH'],
+      CROSSGEAR_LOG_FORMAT: 'text',
       ...Object.fromEntries(env ?? []),
       CROSSGEAR_CONFIG: file,
     },
@@ -162,9 +165,18 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
   test('renders objects valid for Kubernetes, Prometheus’ operator and KEDA', () => {
     const manifests = rendered(everything)
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([
-      ...['ConfigMap', 'ConfigMap', 'Deployment', 'NetworkPolicy', 'PodDisruptionBudget'],
-      ...['PrometheusRule', 'ScaledObject', 'Secret', 'Service', 'ServiceAccount'],
-      ...['ServiceMonitor', 'TriggerAuthentication'],
+      'ConfigMap',
+      'ConfigMap',
+      'Deployment',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'PrometheusRule',
+      'ScaledObject',
+      'Secret',
+      'Service',
+      'ServiceAccount',
+      'ServiceMonitor',
+      'TriggerAuthentication',
     ])
     expect(complaints(manifests)).toBe('')
   })

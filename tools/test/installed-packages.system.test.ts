@@ -171,7 +171,11 @@ describe('libraries', () => {
       }
     }
     const options = {
-      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', types: ['node'] },
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2023',
+      types: ['node'],
       typeRoots: [join(root, 'node_modules/@types')],
     }
     write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['typed'] }))
@@ -197,7 +201,8 @@ describe('libraries', () => {
         process.eventNames().length - listeners,
       )`
     const { stdout } = await runFile(process.execPath, [write('import.mjs', code)], {
-      ...{ cwd: folder, env },
+      cwd: folder,
+      env,
       // A socket or timer that is left would keep it from ending.
       timeout: 30_000,
     })

@@ -14,7 +14,9 @@ import { sampleOf } from '../testing/sample.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const planted = [
-  ...['--conditions=@crossgear/source', '--import', import.meta.resolve('tsx')],
+  '--conditions=@crossgear/source',
+  '--import',
+  import.meta.resolve('tsx'),
   join(root, 'tools/planted/main.ts'),
 ]
 

@@ -30,9 +30,12 @@ test.skipIf(lacksHistory)(
       readFileSync(join(root, 'apps/gateway/package.json'), 'utf8'),
     ) as unknown as [string, string]
     for (const file of [
-      ...[`crossgear-gateway-${present}.tgz`, `crossgear-fwp-codec-${present}.tgz`],
-      ...[`crossgear_${present}_all.deb`, `crossgear-${present}.tgz`],
-      ...['crossgear.cdx.json', 'SHA256SUMS'],
+      `crossgear-gateway-${present}.tgz`,
+      `crossgear-fwp-codec-${present}.tgz`,
+      `crossgear_${present}_all.deb`,
+      `crossgear-${present}.tgz`,
+      'crossgear.cdx.json',
+      'SHA256SUMS',
     ]) {
       expect(stdout).toMatch(new RegExp(`^${file}: \\d{3,} bytes$`, 'm'))
     }

@@ -107,8 +107,13 @@ function leftBy(before) {
 
 /** @type {Session} */
 const nobody = {
-  ...{ role: null, rights: null, by: 'address', name: null, queues: null },
-  ...{ has_operator: true, has_people: false },
+  role: null,
+  rights: null,
+  by: 'address',
+  name: null,
+  queues: null,
+  has_operator: true,
+  has_people: false,
 }
 
 /** @param {{ route: import('./router.js').Route }} props */

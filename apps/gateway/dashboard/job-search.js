@@ -94,7 +94,7 @@ export function useJobSearch(query, everyMs) {
         if (!isOver) setState({ key: mark, search, stage: 'runs' })
       }
       try {
-        const search = await searchJobs({ ...{ api, query, signal, onPiece }, from: first })
+        const search = await searchJobs({ api, query, signal, onPiece, from: first })
         if (isOver) return
         setState({ key: mark, search, stage: 'done' })
         if (search.calls > 1) return
@@ -117,7 +117,8 @@ export function useJobSearch(query, everyMs) {
   }, [api, key, everyMs, turn])
   const isShown = state.key === mark
   return {
-    ...{ search: state.search, error: state.error },
+    search: state.search,
+    error: state.error,
     stage: isShown ? state.stage : 'runs',
     /** The search takes more than one call. */
     isLong:

@@ -26,26 +26,33 @@ export function storyOf(job) {
   /** @type {(Event | undefined | false | null)[]} */
   const all = [
     created !== undefined && {
-      ...{ time: created, tone: 'neutral', what: 'Made by its producer' },
+      time: created,
+      tone: 'neutral',
+      what: 'Made by its producer',
     },
     {
       time: job.enqueued_at,
-      ...{ tone: 'waiting', what: `Came by ${doorName(job.door)}` },
+      tone: 'waiting',
+      what: `Came by ${doorName(job.door)}`,
       more: job.foreground ? 'A client waits for its result' : 'A background job',
     },
     lost > 0 && {
-      ...{ time: null, tone: 'retry', what: `${plural(lost, 'worker')} vanished with it` },
+      time: null,
+      tone: 'retry',
+      what: `${plural(lost, 'worker')} vanished with it`,
       more: 'It went to the back of its queue',
     },
     error && {
-      ...{ time: error.failed_at, tone: 'failed' },
+      time: error.failed_at,
+      tone: 'failed',
       what: error.retry_count
         ? `Failed, after ${plural(error.retry_count, 'retry', 'retries')}`
         : 'Failed',
       more: [error.message && error.type, reasonOf(error)].filter(Boolean).join(': '),
     },
     progress && {
-      ...{ time: progress.noted_at, tone: 'running' },
+      time: progress.noted_at,
+      tone: 'running',
       what:
         progress.percent === null ? 'Its worker noted' : `${Math.round(progress.percent)} % done`,
       ...(progress.note !== null && { more: progress.note }),
@@ -63,17 +70,23 @@ export function storyOf(job) {
 /** How a job's story ends for now, by its state. */
 const ends = /** @type {Readonly<Record<string, (job: JobDetail) => Event>>} */ ({
   waiting: ({ queue }) => ({
-    ...{ time: null, tone: 'waiting', what: `Waits in the queue ${queue}` },
+    time: null,
+    tone: 'waiting',
+    what: `Waits in the queue ${queue}`,
   }),
   running: ({ held_by: holder, reserved_until: until }) => ({
-    ...{ time: holder?.since ?? null, tone: 'running', what: holderWords(holder) },
+    time: holder?.since ?? null,
+    tone: 'running',
+    what: holderWords(holder),
     more:
       until === null ? 'As long as its worker stays connected' : `Its lease ends ${stamp(until)}`,
   }),
   scheduled: ({ due_at: time }) => ({ time, tone: 'scheduled', what: 'Is due' }),
   retry: ({ due_at: time }) => ({ time, tone: 'retry', what: 'Is tried again' }),
   dead: ({ forgotten_at: time }) => ({
-    ...{ time, tone: 'dead', what: 'Dead, and forgotten' },
+    time,
+    tone: 'dead',
+    what: 'Dead, and forgotten',
   }),
   succeeded: () => ({ time: null, tone: 'succeeded', what: 'Has succeeded' }),
   failed: () => ({ time: null, tone: 'failed', what: 'Has failed for good' }),

@@ -53,7 +53,9 @@ async function faktory(words: readonly string[], version: string): Promise<numbe
   const { runFaktory } = await import('./faktory-command/run.ts')
   const { env, stdout: out } = process
   return await runFaktory(words, {
-    ...{ version, env, out },
+    version,
+    env,
+    out,
     serve: (config, ways) => serve(config, version, ways),
   })
 }
@@ -81,7 +83,8 @@ function backup(act: 'backup' | 'restore'): OwnCommand {
 
 /** Commands that print their own errors. */
 const ownCommands: Readonly<Record<string, OwnCommand>> = {
-  ...{ backup: backup('backup'), restore: backup('restore') },
+  backup: backup('backup'),
+  restore: backup('restore'),
   gearmand: async (words, version) => {
     const { runGearmand } = await import('./gearmand/run.ts')
     return await gatewayEnd(await runGearmand(words, { version, env: process.env }))

@@ -50,7 +50,11 @@ describe.skipIf(lacks('bash', '-c', 'true'))('bash completes', () => {
 
   test('the values of an option, also after the sign =', () => {
     expect(offered('jobs', 'list', '--state', '')).toEqual([
-      ...['waiting', 'running', 'scheduled', 'retry', 'dead'],
+      'waiting',
+      'running',
+      'scheduled',
+      'retry',
+      'dead',
     ])
     expect(offered('jobs', 'list', '--state', '=', 'de')).toEqual(['dead'])
     expect(offered('serve', '--log-level', 'tr')).toEqual(['trace'])

@@ -26,7 +26,10 @@ describe('the file', () => {
       [
         'mail',
         {
-          ...{ queue: 'bulk', retries: 3, retentionSeconds: 60, payload: 'json' },
+          queue: 'bulk',
+          retries: 3,
+          retentionSeconds: 60,
+          payload: 'json',
           onDeath: expect.objectContaining({ jobtype: 'report', args: '[1]' }) as unknown,
           limit: { concurrency: 4, rate: { jobs: 100, perMs: 60_000 } },
         },
@@ -67,13 +70,19 @@ describe('the file', () => {
       [
         'mail',
         {
-          ...{ withoutWorkers: 'refuse', maxWaiting: 100, maxAgeSeconds: 60 },
-          ...{ maxAgeAction: 'drop', timeoutSeconds: 30, obeysRetryAfter: true },
+          withoutWorkers: 'refuse',
+          maxWaiting: 100,
+          maxAgeSeconds: 60,
+          maxAgeAction: 'drop',
+          timeoutSeconds: 30,
+          obeysRetryAfter: true,
           backoff: { kind: 'exponential', step: 10, max: 3600 },
           when: [
             { level: 'high', retries: 5, backoff: 'faktory' },
             {
-              ...{ level: 3, path: ['customer', 'plan'], equals: 'gold' },
+              level: 3,
+              path: ['customer', 'plan'],
+              equals: 'gold',
               backoff: { kind: 'linear', step: 5, max: 3600 },
             },
           ],
@@ -127,7 +136,8 @@ describe('the file', () => {
     `)
     expect(loaded.cron).toMatchObject([
       {
-        ...{ schedule: '*/5 * * * *', timezone: 'Europe/Berlin' },
+        schedule: '*/5 * * * *',
+        timezone: 'Europe/Berlin',
         job: { type: 'five', queue: 'critical', custom: { expires_in: 60 } },
       },
     ])

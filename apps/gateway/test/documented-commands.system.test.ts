@@ -42,10 +42,30 @@ const commands = pages.flatMap((page) => {
 
 /** Options of the project's own scripts and of other programs that the pages name. */
 const flagsOfOthers = new Set([
-  ...['--jobs', '--list', '--page', '--quick', '--rows', '--seed', '--soak'],
-  ...['--exhaustive', '--fault', '--oneline', '--plan', '--root', '--seeds'],
-  ...['--daemonize', '--dbfilename', '--dir', '--status', '--unixsocket'],
-  ...['--files', '--from-literal', '--help', '--read-only', '--rm', '--set'],
+  '--jobs',
+  '--list',
+  '--page',
+  '--quick',
+  '--rows',
+  '--seed',
+  '--soak',
+  '--exhaustive',
+  '--fault',
+  '--oneline',
+  '--plan',
+  '--root',
+  '--seeds',
+  '--daemonize',
+  '--dbfilename',
+  '--dir',
+  '--status',
+  '--unixsocket',
+  '--files',
+  '--from-literal',
+  '--help',
+  '--read-only',
+  '--rm',
+  '--set',
 ])
 
 describe('the commands of the package', () => {

@@ -23,7 +23,10 @@ test('the log has each connection that an error of the gateway closed', async ()
     closed: () => undefined,
   }
   const listener = new Listener({
-    ...{ host: '127.0.0.1', port: 0, portFlag: '--port', maxConnections: 10 },
+    host: '127.0.0.1',
+    port: 0,
+    portFlag: '--port',
+    maxConnections: 10,
     connected: (socket) => {
       new Connection(socket, () => handler, {}, dropped)
     },

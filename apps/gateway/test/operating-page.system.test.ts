@@ -55,7 +55,10 @@ async function fill(port: (door: string) => number): Promise<void> {
   const held = await worker.ask('GRAB_JOB')
   worker.send('WORK_STATUS', held[1] ?? '', '3', '4')
   const consumer = await FwpClient.greeted(port('faktory'), {
-    ...{ wid: 'worker-7', hostname: 'images', pid: 4242, labels: ['node'] },
+    wid: 'worker-7',
+    hostname: 'images',
+    pid: 4242,
+    labels: ['node'],
   })
   onTestFinished(() => consumer.close())
   const push = (jid: string, args: string, more = ''): Promise<string> =>
@@ -83,7 +86,8 @@ async function fill(port: (door: string) => number): Promise<void> {
 /** Runs a line as printed. */
 async function run(line: string, env: Readonly<Record<string, string>>): Promise<string> {
   const child = spawn('bash', ['-c', `exec 2>&1\n${line}`], {
-    ...{ env, stdio: ['ignore', 'pipe', 'ignore'] },
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
   return (await text(child.stdout)).trimEnd()
 }

@@ -27,16 +27,20 @@ describe('people of the configuration', () => {
     ['no hash', 'role = "view"', 'password_hash', 'is missing: give'],
     ['a hash that is none', 'password_hash = "secret"\nrole = "view"', 'password_hash', wrong],
     [
-      ...(['a hash whose login takes too much memory', hashed.replace(':15:', ':17:')] as const),
-      ...(['password_hash', 'is wrong: give'] as const),
+      'a hash whose login takes too much memory',
+      hashed.replace(':15:', ':17:'),
+      'password_hash',
+      'is wrong: give',
     ],
     ['a hash that is too cheap', hashed.replace(':15:', ':10:'), 'password_hash', 'is wrong: give'],
     ['no role', hashed, 'role', 'is missing: give'],
     ['a wrong role', `${hashed}\nrole = "root"`, 'role', 'is "root": give view, operate, admin.'],
     ['no queues', `${hashed}\nrole = "view"\nqueues = []`, 'queues', 'is []: give a list'],
     [
-      ...(['queues that are no list', `${hashed}\nrole = "view"\nqueues = "mail"`] as const),
-      ...(['queues', 'is "mail": give a list'] as const),
+      'queues that are no list',
+      `${hashed}\nrole = "view"\nqueues = "mail"`,
+      'queues',
+      'is "mail": give a list',
     ],
     ['an unknown key', 'roles = "view"', 'roles', 'is unknown: use role'],
   ])(
@@ -66,8 +70,9 @@ async function password(lines: readonly string[], isTTY: boolean) {
   const said = { stdout: '', stderr: '' }
   const out = (name: keyof typeof said) => ({ write: (text: string) => void (said[name] += text) })
   const running = runPassword([], {
-    ...{ stdin: stdin as unknown as NodeJS.ReadStream },
-    ...{ stdout: out('stdout'), stderr: out('stderr') },
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    stdout: out('stdout'),
+    stderr: out('stderr'),
   })
   for (const line of lines) {
     stdin.write(line)

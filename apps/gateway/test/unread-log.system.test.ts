@@ -81,8 +81,18 @@ describe.skipIf(lacksRedis)('a gateway whose log is not read', () => {
     const pipe = openPipe()
     const ports = ['faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, 'off'])
     const words = [
-      ...['serve', '--host', '127.0.0.1', '--gearman-port', '0', ...ports],
-      ...['--redis-url', `unix://${redis().path}`, '--log-level', 'debug', '--log-format', format],
+      'serve',
+      '--host',
+      '127.0.0.1',
+      '--gearman-port',
+      '0',
+      ...ports,
+      '--redis-url',
+      `unix://${redis().path}`,
+      '--log-level',
+      'debug',
+      '--log-format',
+      format,
     ]
     const child = spawn(process.execPath, [...bundleWords(), ...words], {
       env: { PATH: process.env['PATH'] },

@@ -93,7 +93,8 @@ describe('a web port whose connections are all taken by idle clients', () => {
 test('1,100 idle connections from one address keep no probe from being answered', async () => {
   const limited = new Set<string>()
   const web = createWebServer({
-    ...{ figures: figuresOf(new Metrics()), log: recordingLog().log },
+    figures: figuresOf(new Metrics()),
+    log: recordingLog().log,
     check: () => Promise.resolve({ ready: true }),
     hooks: { limited: (limit, address) => void limited.add(`${limit} ${address ?? ''}`) },
   })

@@ -64,7 +64,8 @@ export function schedulerParts(
   new Reaper({ ...node, outcomes, times, recovery })
   const agedJobs = new AgedJobs({ ...node, recovery }, options.routes)
   const holders = new LeaseHolders({
-    ...{ ...node, outcomes },
+    ...node,
+    outcomes,
     requeue: options.deadWorkerRequeue ?? 'others',
     deadMs: options.deadWorkerMs ?? defaultDeadWorkerMs,
   })
@@ -72,7 +73,8 @@ export function schedulerParts(
   new OrphanLeases({ ...node, outcomes })
   new EndedHolds({ ...node, recovery })
   new LaneLooks({
-    ...{ ...node, recovery },
+    ...node,
+    recovery,
     checks: [healing(node, bridging, times), recovery, new IdleLanes(node), new UnknownNodes(node)],
     onFollowing: () => bridging.forget(),
   })
@@ -94,7 +96,14 @@ export function schedulerParts(
     submissions,
     idleSearch,
     searches,
-    ...{ agedJobs, times, holders, reclaimer, routeChanges, outages, nodeQuestions, queues },
+    agedJobs,
+    times,
+    holders,
+    reclaimer,
+    routeChanges,
+    outages,
+    nodeQuestions,
+    queues,
     admin: new Administration(node),
     jobs: new JobLookup(node),
     sets: new JobSets(node),

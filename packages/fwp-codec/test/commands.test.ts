@@ -52,7 +52,9 @@ describe('FAIL', () => {
   test('takes names in any case, and bytes that are not UTF-8', () => {
     const line = Buffer.from('{"Jid":"12345678","ErrType":"E","Message":"caf\xe9"}', 'latin1')
     expect(parseFail(line)).toMatchObject({
-      ...{ jid: '12345678', errtype: 'E', message: 'caf\ufffd' },
+      jid: '12345678',
+      errtype: 'E',
+      message: 'caf\ufffd',
     })
   })
 
@@ -245,9 +247,19 @@ describe('TRACK', () => {
   })
 
   test.each([
-    ...['', 'GET', 'GET ', 'GET a b', 'PUT a', 'SET', 'SET {}', 'SET x', 'SET {"jid":1}'],
-    ...['SET {"jid":"a","percent":101}', 'SET {"jid":"a","percent":-1}'],
-    ...['SET {"jid":"a","percent":1.5}', 'SET {"jid":"a","reserve_until":"soon"}'],
+    '',
+    'GET',
+    'GET ',
+    'GET a b',
+    'PUT a',
+    'SET',
+    'SET {}',
+    'SET x',
+    'SET {"jid":1}',
+    'SET {"jid":"a","percent":101}',
+    'SET {"jid":"a","percent":-1}',
+    'SET {"jid":"a","percent":1.5}',
+    'SET {"jid":"a","reserve_until":"soon"}',
   ])('anything else is invalid: %j', (text) => {
     expect(failure(parseTrack, text)).toEqual(['INVALID_TRACK', `invalid TRACK ${text}`])
   })

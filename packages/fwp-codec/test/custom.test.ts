@@ -15,8 +15,11 @@ describe('custom', () => {
       '{"expires_at":"2026-01-02T03:04:05Z","expires_in":60,"unique_for":"600",' +
       '"unique_until":"start","bid":"b-1","other":[1]}'
     expect(parseCustom(text)).toEqual({
-      ...{ expiresAtMs: Date.UTC(2026, 0, 2, 3, 4, 5), expiresInMs: 60_000 },
-      ...{ uniqueForMs: 600_000, uniqueUntil: 'start', bid: 'b-1' },
+      expiresAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+      expiresInMs: 60_000,
+      uniqueForMs: 600_000,
+      uniqueUntil: 'start',
+      bid: 'b-1',
     })
   })
 
@@ -25,8 +28,14 @@ describe('custom', () => {
   })
 
   test.each([
-    ...['{"expires_at":"soon"}', '{"expires_at":12}', '{"expires_in":"soon"}', '{"expires_in":-1}'],
-    ...['{"unique_for":"x"}', '{"unique_for":{}}', '{"unique_until":"never"}', '{"bid":"a b"}'],
+    '{"expires_at":"soon"}',
+    '{"expires_at":12}',
+    '{"expires_in":"soon"}',
+    '{"expires_in":-1}',
+    '{"unique_for":"x"}',
+    '{"unique_for":{}}',
+    '{"unique_until":"never"}',
+    '{"bid":"a b"}',
     '{"unique_for":999999999999}',
   ])('refuses %s', (text) => {
     const [, name, value] = /"(\w+)":(.*)\}$/.exec(text) ?? []
@@ -60,7 +69,9 @@ describe('BATCH', () => {
       'NEW {"description":"d","parent_bid":"p","success":{"jobtype":"s"},' +
       '"complete":{"jid":"12345678","jobtype":"c","args":[1],"queue":"q"}}'
     expect(parse(text)).toMatchObject({
-      ...{ subcommand: 'NEW', description: 'd', parentBid: 'p' },
+      subcommand: 'NEW',
+      description: 'd',
+      parentBid: 'p',
       success: { jid: 'made-jid', jobtype: 's', args: '[]' },
       complete: { jid: '12345678', jobtype: 'c', args: '[1]', queue: 'q' },
     })

@@ -3,8 +3,20 @@ import { describe, expect, test } from 'vitest'
 import { parseCommand } from '../src/index.ts'
 
 const verbs = [
-  ...['HELLO', 'END', 'PUSH', 'PUSHB', 'FETCH', 'ACK', 'FAIL'],
-  ...['BEAT', 'INFO', 'FLUSH', 'MUTATE', 'QUEUE', 'TRACK', 'BATCH'],
+  'HELLO',
+  'END',
+  'PUSH',
+  'PUSHB',
+  'FETCH',
+  'ACK',
+  'FAIL',
+  'BEAT',
+  'INFO',
+  'FLUSH',
+  'MUTATE',
+  'QUEUE',
+  'TRACK',
+  'BATCH',
 ]
 
 describe('parseCommand', () => {

@@ -76,7 +76,9 @@ const sections: Readonly<
       const where = ['--libmemcached-servers', `127.0.0.1:${server.port}`]
       const gearmand = await Gearmand.start('-q', 'libmemcached', ...where)
       const job = (fn: string, unique: string, data: string) => ({
-        ...{ fn, unique, data: Buffer.from(data) },
+        fn,
+        unique,
+        data: Buffer.from(data),
       })
       await gearmand.submit([
         job('mail', 'u1', 'four'),

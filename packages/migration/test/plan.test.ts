@@ -10,15 +10,21 @@ const pageMs = 40
 
 function record(at: number, unique: string): JobRecord {
   return {
-    ...{ importId: importIdOf('s', `${at}`), state: 'queued', door: 'gearman', fn: 'mail' },
-    ...{ level: 5, payload: Buffer.from('x'), unique: Buffer.from(unique) },
+    importId: importIdOf('s', `${at}`),
+    state: 'queued',
+    door: 'gearman',
+    fn: 'mail',
+    level: 5,
+    payload: Buffer.from('x'),
+    unique: Buffer.from(unique),
   }
 }
 
 /** A source that takes a while for each page. */
 function slowSource(pages: readonly (readonly JobRecord[])[]): Source {
   return {
-    ...{ identity: 's', limits: [] },
+    identity: 's',
+    limits: [],
     async *pages(): AsyncGenerator<Page> {
       for (const records of pages) {
         await delay(pageMs)

@@ -27,7 +27,11 @@ interface Line {
 
 function lineOf({ fn, data, unique, level = 5, ...more }: Line): string {
   const job = {
-    ...{ v: 1, state: 'queued', door: 'gearman', function: fn, level },
+    v: 1,
+    state: 'queued',
+    door: 'gearman',
+    function: fn,
+    level,
     payload: data.toString('base64'),
     ...(unique !== undefined && { unique: Buffer.from(unique).toString('base64') }),
     ...more,

@@ -63,7 +63,11 @@ export class FaktoryConnection extends Link<Reply> {
       readonly i?: number
     }
     await this.ask('HELLO', {
-      ...{ v: 2, wid, hostname: name, pid: process.pid, labels: [name] },
+      v: 2,
+      wid,
+      hostname: name,
+      pid: process.pid,
+      labels: [name],
       ...(salt !== undefined && { pwdhash: hashPassword(password, salt, iterations) }),
     })
     if (wid === undefined) return

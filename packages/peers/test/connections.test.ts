@@ -66,7 +66,11 @@ test('a password is hashed as the server wants it, and a refusal leaves the conn
   await client.end()
   const [hello = '', ...others] = heard
   expect(JSON.parse(hello.slice('HELLO '.length))).toEqual({
-    ...{ v: 2, wid: 'w', hostname: 'me', pid: process.pid, labels: ['me'] },
+    v: 2,
+    wid: 'w',
+    hostname: 'me',
+    pid: process.pid,
+    labels: ['me'],
     pwdhash: hashPassword('secret', 'salt', 3),
   })
   expect(others).toEqual(['ACK {"jid":"x"}\r\n', 'FETCH a b\r\n', 'FETCH\r\n', 'END\r\n'])

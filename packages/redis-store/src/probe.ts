@@ -176,7 +176,8 @@ async function askSentinel(
   const { tls = false } = server
   const sentinel = await StoreProbe.open(
     {
-      ...{ ...host, tls },
+      ...host,
+      tls,
       ...(sentinelUsername !== undefined && { username: sentinelUsername }),
       ...(sentinelPassword !== undefined && { password: sentinelPassword }),
     },

@@ -35,7 +35,12 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
   }
 
   const failed = ({ lane, id, token }: Lease): Outcome => ({
-    ...{ lane, id, token, kind: 'fail', message: Buffer.from('no'), failure: '{"retry_count":0}' },
+    lane,
+    id,
+    token,
+    kind: 'fail',
+    message: Buffer.from('no'),
+    failure: '{"retry_count":0}',
   })
 
   test.each([

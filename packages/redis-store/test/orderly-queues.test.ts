@@ -13,7 +13,9 @@ describe.skipIf(lacksRedis)('a scan for orphans of native programs', () => {
   test('reads no consistent queue', async () => {
     const store = await world.node()
     const jobs = Array.from({ length: 200 }, (_none, at): NewJob => ({
-      ...{ input: Buffer.from('in'), door: 'gearman', foreground: false },
+      input: Buffer.from('in'),
+      door: 'gearman',
+      foreground: false,
       level: levels[at % levels.length] ?? 5,
     }))
     for (let round = 0; round < 10; round += 1) await store.steps.submit('mail', jobs)

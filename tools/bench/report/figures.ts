@@ -31,7 +31,8 @@ export function figureOf<Key extends string>(
 ): Figure {
   const { target, ...named } = about
   return {
-    ...{ ...named, ours: ours.map((turn) => turn[key]) },
+    ...named,
+    ours: ours.map((turn) => turn[key]),
     ...(against && {
       against: { name: against.name, samples: against.turns.map((turn) => turn[key]) },
     }),

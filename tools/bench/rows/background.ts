@@ -6,7 +6,7 @@ import { startGateway, startGearmand, startStoringGearmand, type Server } from '
 const steps = [
   { key: 'submit', words: 'submit' },
   { key: 'drain', words: 'drain' },
-  { key: 'then', words: 'submit, then drain' },
+  { key: 'inTurn', words: 'submit, then drain' },
   { key: 'both', words: 'both together' },
 ] as const
 
@@ -20,7 +20,7 @@ async function rates(driver: Driver, jobs: number): Promise<Rates> {
   return {
     submit: jobs / submit.seconds,
     drain: jobs / drain.seconds,
-    then: jobs / (submit.seconds + drain.seconds),
+    inTurn: jobs / (submit.seconds + drain.seconds),
     both: jobs / both.seconds,
   }
 }

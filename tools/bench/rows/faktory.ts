@@ -61,7 +61,8 @@ export const faktoryLoad: RowGroup = {
     return [
       figureOf({ name, unit: 'jobs/s' }, 'rate', ours),
       figureOf({ name: spent, unit: 'us/job', target: atMost(4.5) }, 'microseconds', ours, {
-        ...{ name: 'gearmand foreground', turns: theirs },
+        name: 'gearmand foreground',
+        turns: theirs,
       }),
     ]
   },

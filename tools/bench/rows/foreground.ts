@@ -47,7 +47,8 @@ export const uniqueIds: RowGroup = {
       figureOf(
         {
           name: `${name}: processor time, Redis included, against none`,
-          ...{ unit: 'us/job', target: atMost(1.15) },
+          unit: 'us/job',
+          target: atMost(1.15),
         },
         'microseconds',
         unique,

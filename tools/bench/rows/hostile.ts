@@ -118,8 +118,10 @@ function tableOf(figures: readonly Judged[]): string {
     const [p50, rate, memory] = figures.slice(at, at + figuresPerFlood)
     rows.push([
       p50?.name.split(':', 1)[0] ?? '',
-      ...[pairOf(p50, usPerMs), formatNumber(p50?.ratio?.median ?? Number.NaN)],
-      ...[pairOf(rate), pairOf(memory)],
+      pairOf(p50, usPerMs),
+      formatNumber(p50?.ratio?.median ?? Number.NaN),
+      pairOf(rate),
+      pairOf(memory),
     ])
   }
   return formatRows(headings, rows)

@@ -11,7 +11,9 @@ export const upgradeScenarios: readonly Scenario[] = [
     name: 'upgrade',
     about: `gateways are rolled from ${commit?.slice(0, 12) ?? 'a former commit'} to this one and back`,
     // Four starts of a gateway one after the other, all of them while jobs flow.
-    ...{ waits: true, jobShare: 0.25, ratePerSecond: 60 },
+    waits: true,
+    jobShare: 0.25,
+    ratePerSecond: 60,
     recoverWithinSeconds: 3,
     lacks: commit === undefined ? 'a former commit to upgrade from' : undefined,
     program: () => formerGateway(commit ?? ''),

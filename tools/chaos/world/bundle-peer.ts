@@ -8,10 +8,15 @@ const name = 'peer.mjs'
 export async function bundlePeer(folder: string): Promise<void> {
   const program = fileURLToPath(new URL('../peers/peer.ts', import.meta.url))
   await build({
-    ...{ configFile: false, logLevel: 'error' },
+    configFile: false,
+    logLevel: 'error',
     ssr: { noExternal: true },
     build: {
-      ...{ ssr: program, target: 'node20', minify: false, outDir: folder, emptyOutDir: false },
+      ssr: program,
+      target: 'node20',
+      minify: false,
+      outDir: folder,
+      emptyOutDir: false,
       rolldownOptions: { output: { entryFileNames: name } },
     },
   })

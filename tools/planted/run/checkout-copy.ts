@@ -85,7 +85,7 @@ function linkModules(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
-    const isCache = basename(from) === modules && /^\.vite/.test(entry.name)
+    const isCache = basename(from) === modules && entry.name.startsWith('.vite')
     if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
     else if (entry.isFile()) linkFile(source, target)
     else if (!isCache) linkModules(source, target)

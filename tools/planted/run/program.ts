@@ -22,7 +22,8 @@ export async function runProgram(
 ): Promise<Ended> {
   signal.throwIfAborted()
   const child = spawn(process.execPath, words, {
-    ...{ cwd: folder, detached: true },
+    cwd: folder,
+    detached: true,
     env: { ...process.env, TMPDIR: temporaryFolder, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

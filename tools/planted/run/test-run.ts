@@ -23,7 +23,9 @@ export async function runTest(
   const ended = await runProgram(
     [
       join(copy.root, 'node_modules/vitest/vitest.mjs'),
-      ...['run', relative(project, join(copy.root, test)), `--reporter=${reporter}`],
+      'run',
+      relative(project, join(copy.root, test)),
+      `--reporter=${reporter}`,
       ...(names.includes(undefined) ? [] : ['-t', pattern]),
     ],
     {

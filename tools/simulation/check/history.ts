@@ -149,7 +149,12 @@ export class History {
   ): Run {
     const number = this.runs.length + 1
     const run: Run = {
-      ...{ label, worker, number, startedMs: atMs, output: `done-${label}-${number}`, data: [] },
+      label,
+      worker,
+      number,
+      startedMs: atMs,
+      output: `done-${label}-${number}`,
+      data: [],
       ...more,
     }
     this.runs.push(run)

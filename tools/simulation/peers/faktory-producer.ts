@@ -98,8 +98,15 @@ class Producer {
     history.batch({ bid, parent, by, madeMs: timeline.nowMs })
     for (const [at, kind] of kinds.entries()) {
       const job = history.submit({
-        ...{ label: `${label}0${8 + at}`, by, fn: 'mail', door: 'callback', foreground: false },
-        ...{ submittedMs: timeline.nowMs, callbackOf: bid, callback: kind, retries: 25 },
+        label: `${label}0${8 + at}`,
+        by,
+        fn: 'mail',
+        door: 'callback',
+        foreground: false,
+        submittedMs: timeline.nowMs,
+        callbackOf: bid,
+        callback: kind,
+        retries: 25,
       })
       job.answer = 'unknown'
     }
@@ -113,8 +120,11 @@ class Producer {
 
   #fields(label: string, fn: string): Record<string, unknown> {
     return {
-      ...{ jid: `jid-${label}`, jobtype: fn, args: [label] },
-      ...{ reserve_for: reserveForSeconds, retry: 25 },
+      jid: `jid-${label}`,
+      jobtype: fn,
+      args: [label],
+      reserve_for: reserveForSeconds,
+      retry: 25,
     }
   }
 
@@ -150,16 +160,14 @@ class Producer {
     }
     if (Object.keys(custom).length > 0) fields['custom'] = custom
     const job = history.submit({
-      ...{
-        label,
-        by,
-        fn,
-        door: 'faktory',
-        queue: String(fields['queue']),
-        foreground: false,
-        submittedMs: timeline.nowMs,
-        ...(retries !== undefined && { retries }),
-      },
+      label,
+      by,
+      fn,
+      door: 'faktory',
+      queue: String(fields['queue']),
+      foreground: false,
+      submittedMs: timeline.nowMs,
+      ...(retries !== undefined && { retries }),
       ...(isLater && { dueAtMs: timeline.nowMs + delayMs }),
       ...(lock !== undefined && { lock: `${fn} ${String(fields['queue'])} ${lock}` }),
       ...(bid !== undefined && { batch: bid }),
@@ -173,8 +181,14 @@ class Producer {
   #onDeath(label: string): object {
     const { history, timeline, name: by } = this.#peer
     const teller = history.submit({
-      ...{ label: `${label}06`, by, fn: 'report', door: 'callback', foreground: false },
-      ...{ submittedMs: timeline.nowMs, deathOf: label, retries: 25 },
+      label: `${label}06`,
+      by,
+      fn: 'report',
+      door: 'callback',
+      foreground: false,
+      submittedMs: timeline.nowMs,
+      deathOf: label,
+      retries: 25,
     })
     teller.answer = 'unknown'
     const { jid: _, ...job } = this.#fields(teller.label, teller.fn)

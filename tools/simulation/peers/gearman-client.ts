@@ -109,7 +109,12 @@ export class Client {
     const { history, name: by, timeline } = this.#peer
     this.#unanswered.push(
       history.submit({
-        ...{ label, by, fn, door: 'gearman', foreground, level },
+        label,
+        by,
+        fn,
+        door: 'gearman',
+        foreground,
+        level,
         submittedMs: timeline.nowMs,
         ...(unique && { unique }),
         ...(dueAtMs !== undefined && { dueAtMs }),

@@ -31,7 +31,9 @@ async function perform({ history, timeline, name }: Peer, operation: Operation):
     return
   }
   const act = history.act(name, what, {
-    ...{ kind, takes, beganMs: timeline.nowMs },
+    kind,
+    takes,
+    beganMs: timeline.nowMs,
     ...(toQueue !== undefined && { toQueue }),
     ...(job && { job }),
   })

@@ -137,18 +137,16 @@ async function playOrder(
 async function tinyWorld(kind: FaultKind, openStore: OpenStore, given?: Plan) {
   for (let seed = 1; seed < maxSeeds; seed += 1) {
     const plan: Plan = given ?? {
-      ...{
-        seed,
-        gateways: 2,
-        hasThrottles: false,
-        hasRoutes: false,
-        changes: [],
-        hasCron: false,
-        waitsForReplica: false,
-        functionOrder: 'in-order',
-        wildMs: 600,
-        faults: [],
-      },
+      seed,
+      gateways: 2,
+      hasThrottles: false,
+      hasRoutes: false,
+      changes: [],
+      hasCron: false,
+      waitsForReplica: false,
+      functionOrder: 'in-order',
+      wildMs: 600,
+      faults: [],
       peers: [
         { name: 'client1', kind: 'gearman client', jobs: 1 },
         { name: 'producer1', kind: 'faktory producer', jobs: 1 },

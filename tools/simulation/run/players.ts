@@ -137,12 +137,17 @@ async function bundle(folder: string, change?: Change): Promise<string> {
   const name = 'player.mjs'
   const conditions = [condition]
   await build({
-    ...{ configFile: false, logLevel: 'error' },
+    configFile: false,
+    logLevel: 'error',
     plugins: [linked(folder, change), ...(change ? [changed(change)] : [])],
     resolve: { conditions },
     ssr: { noExternal: true, resolve: { conditions } },
     build: {
-      ...{ ssr: source, target: 'node20', minify: false, outDir: folder, emptyOutDir: false },
+      ssr: source,
+      target: 'node20',
+      minify: false,
+      outDir: folder,
+      emptyOutDir: false,
       rolldownOptions: { output: { entryFileNames: name } },
     },
   })

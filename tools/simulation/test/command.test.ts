@@ -10,7 +10,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { planOf } from '../world/plan.ts'
 
 const program = [
-  ...['--conditions=@crossgear/source', '--import', import.meta.resolve('tsx')],
+  '--conditions=@crossgear/source',
+  '--import',
+  import.meta.resolve('tsx'),
   fileURLToPath(new URL('../main.ts', import.meta.url)),
 ]
 

@@ -186,7 +186,10 @@ export class Gateway {
 function actsOn(scheduler: Scheduler): ReturnType<typeof jobActs> {
   const names = new JobNames(scheduler, new Handles('H', scheduler.registry))
   return jobActs({
-    ...{ scheduler, names, scan: new JobScan(scheduler), move: new JobMove(scheduler) },
+    scheduler,
+    names,
+    scan: new JobScan(scheduler),
+    move: new JobMove(scheduler),
     imports: { bytesOf: () => Promise.resolve(0), jobsInLane: () => Promise.resolve([]) },
   })
 }

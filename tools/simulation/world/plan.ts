@@ -131,7 +131,10 @@ export function planOf(seed: number): Plan {
   for (let left = steps.percent(60) ? steps.whole(3, 8) : 0; left > 0; left -= 1)
     change('clock step', steps.whole(50, wildMs), 0)
   return {
-    ...{ seed, peers, faults, wildMs },
+    seed,
+    peers,
+    faults,
+    wildMs,
     gateways: random.whole(1, 3),
     hasThrottles: random.percent(25),
     hasRoutes: more.percent(25),

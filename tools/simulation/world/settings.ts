@@ -85,14 +85,12 @@ export function settingsOf(plan: Plan): Settings {
   }
   const { homes, throttles } = versionOf(0)
   return {
-    ...{
-      functionOrder,
-      waitsForReplica,
-      hasRoutes,
-      hasThrottles,
-      reloads: 0,
-      cron: hasCron ? [tick] : [],
-    },
+    functionOrder,
+    waitsForReplica,
+    hasRoutes,
+    hasThrottles,
+    reloads: 0,
+    cron: hasCron ? [tick] : [],
     deadWorkerRequeue: changes.some(({ kind }) => kind === 'clock step') ? 'all' : 'others',
     homes: new Map(Object.entries(homes)),
     throttles: new Map(hasThrottles ? Object.entries(throttles) : []),

@@ -111,7 +111,7 @@ export class StoreLink {
     if (this.#random.percent(50)) this.#up.cut()
     this.#messages.cut()
     this.#down.cut()
-    for (const { reject } of [...this.#calls]) this.#down.send(() => reject(lost()))
+    for (const { reject } of Array.from(this.#calls)) this.#down.send(() => reject(lost()))
     this.#down.send(() => this.#listener?.down('connection closed'))
   }
 

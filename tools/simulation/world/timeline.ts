@@ -61,8 +61,11 @@ export class Timeline {
   /** Runs a task of an actor after `ms`; the returned function cancels it. */
   after(ms: number, actor: Actor, run: () => void, line: object = actor): () => void {
     const event: Event = {
-      ...{ atMs: this.#nowMs + Math.max(0, ms), order: this.#order },
-      ...{ actor, line, run },
+      atMs: this.#nowMs + Math.max(0, ms),
+      order: this.#order,
+      actor,
+      line,
+      run,
     }
     this.#order += 1
     this.#push(event)

@@ -109,7 +109,9 @@ export class World {
     const random = this.random(name)
     const store = await this.store.join(name)
     const gateway = new Gateway(name, {
-      ...{ timeline: this.timeline, random, settings: this.settings },
+      timeline: this.timeline,
+      random,
+      settings: this.settings,
       observer: this.#observer(name),
       link: (actor) =>
         new StoreLink(
@@ -301,13 +303,13 @@ export class World {
   #observer(name: string): Observer {
     const nothing = (): void => undefined
     return {
-      ...{
-        submitted: nothing,
-        assigned: nothing,
-        ended: nothing,
-        acted: nothing,
-      },
-      ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
+      submitted: nothing,
+      assigned: nothing,
+      ended: nothing,
+      acted: nothing,
+      unconfirmed: nothing,
+      bridged: nothing,
+      stranded: nothing,
       turnShared: () => undefined,
       outcomesKept: () => undefined,
       dropped: ({ lane, how }) => {

@@ -28,28 +28,36 @@ import { useRead } from '../state.js'
 /** @type {readonly import('../parts/table.js').Column<Entry>[]} */
 const columns = [
   {
-    ...{ id: 'who', label: 'Who', isMain: true },
+    id: 'who',
+    label: 'Who',
+    isMain: true,
     cell: ({ who, door, address }) => html`<${Name} name=${who ?? 'not known'} />
       <span class="under">${doorName(door)} ${address}</span>`,
   },
   {
-    ...{ id: 'act', label: 'Act' },
+    id: 'act',
+    label: 'Act',
     cell: ({ operation, fault }) => html`${
       Object.hasOwn(actWords, operation) && html`<span>${actWords[operation]}</span>`
     }${fault !== null && html`${' '}<${Badge} tone="retry">in part: ${fault}<//>`}
       <span class="under mono">${visible(operation)}</span>`,
   },
   {
-    ...{ id: 'target', label: 'On' },
+    id: 'target',
+    label: 'On',
     cell: ({ target }) =>
       html`<bdi class="name" title=${visible(target)}>${visible(targetWords(target))}</bdi>`,
   },
   {
-    ...{ id: 'jobs', label: 'Jobs', isNumber: true },
+    id: 'jobs',
+    label: 'Jobs',
+    isNumber: true,
     cell: ({ jobs }) => (jobs === null ? '–' : count(jobs)),
   },
   {
-    ...{ id: 'at', label: 'When', isNumber: true },
+    id: 'at',
+    label: 'When',
+    isNumber: true,
     cell: ({ at }) => html`<${When} time=${at} />`,
   },
 ]
@@ -62,7 +70,9 @@ const undoWords = { undone: 'undone', over: 'a day is over', no: '' }
  */
 function undoOf({ entry, jobs, who }) {
   return {
-    ...{ title: 'Undo the deletion', label: 'Undo', path: pathWith('/audit', entry, '/undo') },
+    title: 'Undo the deletion',
+    label: 'Undo',
+    path: pathWith('/audit', entry, '/undo'),
     body: {},
     said: (answer) => {
       const { restored, left } = /** @type {Undone} */ (answer)
@@ -136,7 +146,10 @@ export function AuditPage({ route }) {
   const { ask, dialog } = useOrders(reload)
   /** @type {import('../parts/table.js').Column<Entry>} */
   const acts = {
-    ...{ id: 'acts', label: 'Undo', isHidden: true, isNumber: true },
+    id: 'acts',
+    label: 'Undo',
+    isHidden: true,
+    isNumber: true,
     cell: (entry) =>
       entry.undo === 'possible'
         ? html`<button type="button" class="small" onClick=${() => ask(undoOf(entry))}>Undo</button>`

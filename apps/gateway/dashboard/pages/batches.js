@@ -51,7 +51,9 @@ const callbackWords = { none: 'none so far', pushed: 'pushed', done: 'done', fai
 /** @type {readonly import('../parts/table.js').Column<Batch>[]} */
 const columns = [
   {
-    ...{ id: 'batch', label: 'Batch', isMain: true },
+    id: 'batch',
+    label: 'Batch',
+    isMain: true,
     cell: ({ batch, description }) =>
       html`<a href=${hrefOf('batches', batch)}><bdi>${visible(description === '' ? batch : description)}</bdi></a>
       <span class="under mono">${description === '' ? '' : batch}</span>`,
@@ -62,11 +64,13 @@ const columns = [
     cell: ({ total, pending }) =>
       total === 0 ? '–' : html`<${Meter} part=${total - pending} whole=${total} />`,
   },
-  { ...{ id: 'total', label: 'Jobs', isNumber: true }, cell: ({ total }) => count(total) },
-  { ...{ id: 'pending', label: 'Pending', isNumber: true }, cell: ({ pending }) => count(pending) },
-  { ...{ id: 'failed', label: 'Failed', isNumber: true }, cell: ({ failed }) => count(failed) },
+  { id: 'total', label: 'Jobs', isNumber: true, cell: ({ total }) => count(total) },
+  { id: 'pending', label: 'Pending', isNumber: true, cell: ({ pending }) => count(pending) },
+  { id: 'failed', label: 'Failed', isNumber: true, cell: ({ failed }) => count(failed) },
   {
-    ...{ id: 'made', label: 'Made', isNumber: true },
+    id: 'made',
+    label: 'Made',
+    isNumber: true,
     cell: ({ created_at: made }) => html`<${When} time=${made} />`,
   },
 ]

@@ -13,23 +13,30 @@ import { useOrders } from '../parts/confirm-act.js'
 /** @type {readonly import('../parts/table.js').Column<Entry>[]} */
 const columns = [
   {
-    ...{ id: 'name', label: 'Entry', isMain: true },
+    id: 'name',
+    label: 'Entry',
+    isMain: true,
     cell: ({ name, source, is_paused: isPaused }) => html`<${Name} name=${name} /> ${' '}
       <${Badge}>${source === 'file' ? 'from the file' : 'added'}<//>
       ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`}`,
   },
   {
-    ...{ id: 'schedule', label: 'Schedule' },
+    id: 'schedule',
+    label: 'Schedule',
     cell: ({ schedule, timezone }) => html`<span class="mono">${schedule}</span>
       <span class="under">${timezone}</span>`,
   },
   { id: 'job', label: 'Job', cell: ({ job }) => html`<${JobCell} job=${job} />` },
   {
-    ...{ id: 'last', label: 'Last run', isNumber: true },
+    id: 'last',
+    label: 'Last run',
+    isNumber: true,
     cell: ({ last_run: time }) => html`<${When} time=${time} />`,
   },
   {
-    ...{ id: 'next', label: 'Next run', isNumber: true },
+    id: 'next',
+    label: 'Next run',
+    isNumber: true,
     cell: ({ next_run: time }) => html`<${When} time=${time} />`,
   },
 ]
@@ -40,7 +47,10 @@ const columns = [
  */
 function runOf({ name }) {
   return {
-    ...{ title: 'Run now', label: 'Run now', path: '/cron/run', body: { entry: name } },
+    title: 'Run now',
+    label: 'Run now',
+    path: '/cron/run',
+    body: { entry: name },
     said: 'The job is pushed.',
     means: html`<p><b><${Name} name=${name} /></b></p>
       <p>Its job is pushed once, now. The schedule goes on as before, and a pause stays.</p>`,
@@ -54,7 +64,9 @@ function runOf({ name }) {
 function pauseOf({ name, is_paused: isPaused }) {
   const label = isPaused ? 'Resume' : 'Pause'
   return {
-    ...{ title: `${label} the entry`, label, path: isPaused ? '/cron/resume' : '/cron/pause' },
+    title: `${label} the entry`,
+    label,
+    path: isPaused ? '/cron/resume' : '/cron/pause',
     body: { entries: [name] },
     said: isPaused ? 'The entry is resumed.' : 'The entry is paused.',
     means: html`<p><b><${Name} name=${name} /></b></p>
@@ -92,7 +104,10 @@ export function CronPage() {
   const [edited, setEdited] = useState(/** @type {Entry | 'new' | undefined} */ (undefined))
   /** @type {import('../parts/table.js').Column<Entry>} */
   const acts = {
-    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    id: 'acts',
+    label: 'Acts',
+    isHidden: true,
+    isNumber: true,
     cell: (entry) => html`<span class="acts">
       <button type="button" class="small" onClick=${() => ask(runOf(entry))}>Run now</button>
       <button type="button" class="small" onClick=${() => ask(pauseOf(entry))}>

@@ -15,33 +15,47 @@ import { useIsAdmin, useOwnGlobs, useRead } from '../state.js'
 /** Acts on a function, and their effects. */
 const acts = /** @type {const} */ ({
   hold: {
-    ...{ label: 'Pause', path: '/functions/pause', isDanger: false },
+    label: 'Pause',
+    path: '/functions/pause',
+    isDanger: false,
     means:
       'No worker at any gateway gets its jobs. New jobs are still accepted, and running ones continue. Native workers take their jobs from the store.',
   },
   release: {
-    ...{ label: 'Resume', path: '/functions/resume', isDanger: false },
+    label: 'Resume',
+    path: '/functions/resume',
+    isDanger: false,
     means: 'Workers get its jobs again.',
   },
   pause: {
-    ...{ label: 'Pause queue', path: '/queues/pause', isDanger: false },
+    label: 'Pause queue',
+    path: '/queues/pause',
+    isDanger: false,
     means:
       'Faktory consumers get no jobs of the queue. New jobs are still accepted, and workers by name continue.',
   },
   resume: {
-    ...{ label: 'Resume queue', path: '/queues/resume', isDanger: false },
+    label: 'Resume queue',
+    path: '/queues/resume',
+    isDanger: false,
     means: 'Faktory consumers get jobs of the queue again.',
   },
   open: {
-    ...{ label: 'Open to Faktory', path: '/functions/open', isDanger: false },
+    label: 'Open to Faktory',
+    path: '/functions/open',
+    isDanger: false,
     means: 'Faktory consumers of its queue get its jobs, for good.',
   },
   close: {
-    ...{ label: 'Close to Faktory', path: '/functions/close', isDanger: false },
+    label: 'Close to Faktory',
+    path: '/functions/close',
+    isDanger: false,
     means: 'Faktory consumers get none of its jobs until it is opened.',
   },
   drop: {
-    ...{ label: 'Drop', path: '/functions/drop', isDanger: true },
+    label: 'Drop',
+    path: '/functions/drop',
+    isDanger: true,
     means:
       'The function and its waiting jobs are removed for good. It must have no worker and no running job.',
   },
@@ -65,17 +79,24 @@ export function FunctionsPage({ route }) {
   /** @type {readonly import('../parts/table.js').Column<FunctionEntry>[]} */
   const columns = [
     {
-      ...{ id: 'function', label: 'Function', isMain: true, sort: 'name' },
+      id: 'function',
+      label: 'Function',
+      isMain: true,
+      sort: 'name',
       cell: (entry) => html`<${FunctionCell} entry=${entry} />`,
     },
     ...standingColumns(),
     {
-      ...{ id: 'workers', label: 'Workers', isNumber: true, sort: 'workers' },
+      id: 'workers',
+      label: 'Workers',
+      isNumber: true,
+      sort: 'workers',
       cell: ({ function: fn, workers }) => html`<${Figure} value=${workers} />
         <span class="under">${byFunction.get(fn) ?? ''}</span>`,
     },
     {
-      ...{ id: 'openness', label: 'To Faktory' },
+      id: 'openness',
+      label: 'To Faktory',
       cell: ({ openness }) => html`<${Openness} openness=${openness} />`,
     },
   ]
@@ -153,7 +174,11 @@ function orderOf(act, entry) {
   const isOfQueue = path.startsWith('/queues')
   const ofAll = !isOfQueue && entry.lane === entry.function
   return {
-    ...{ title: label, label, path, isDanger, said: `${label}: done.` },
+    title: label,
+    label,
+    path,
+    isDanger,
+    said: `${label}: done.`,
     body: isOfQueue ? { queues: [entry.queue] } : { functions: [entry.lane] },
     means: html`<p><b><${Name} name=${isOfQueue ? entry.queue : entry.lane} /></b></p>
       <p>${means}${ofAll && ' It is for all queues of the function.'}</p>`,

@@ -19,13 +19,15 @@ export function jobColumns(state) {
     ...(state === undefined
       ? [
           /** @type {JobColumn} */ ({
-            ...{ id: 'state', label: 'State' },
+            id: 'state',
+            label: 'State',
             cell: (job) => html`<${StateBadge} state=${job.state} />`,
           }),
         ]
       : []),
     {
-      ...{ id: 'queue', label: 'Queue' },
+      id: 'queue',
+      label: 'Queue',
       cell: ({ queue }) =>
         html`<a href=${hrefOf('jobs', '', { queue })}><${Name} name=${queue} /></a>`,
     },
@@ -37,22 +39,30 @@ export function jobColumns(state) {
 
 /** @type {JobColumn} */
 const queuedColumn = {
-  ...{ id: 'queued', label: 'Queued', isNumber: true },
+  id: 'queued',
+  label: 'Queued',
+  isNumber: true,
   cell: (job) => html`<${When} time=${job.enqueued_at ?? job.due_at} />`,
 }
 
 /** @type {Readonly<Record<string, JobColumn>>} */
 const timeColumns = {
   scheduled: {
-    ...{ id: 'due', label: 'Due', isNumber: true },
+    id: 'due',
+    label: 'Due',
+    isNumber: true,
     cell: (job) => html`<${When} time=${job.due_at} />`,
   },
   retry: {
-    ...{ id: 'next', label: 'Next try', isNumber: true },
+    id: 'next',
+    label: 'Next try',
+    isNumber: true,
     cell: (job) => html`<${When} time=${job.due_at} />`,
   },
   dead: {
-    ...{ id: 'died', label: 'Failed', isNumber: true },
+    id: 'died',
+    label: 'Failed',
+    isNumber: true,
     cell: (job) => html`<${When} time=${job.error?.failed_at ?? job.enqueued_at} />`,
   },
 }

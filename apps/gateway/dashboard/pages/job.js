@@ -210,11 +210,13 @@ function Failure({ error }) {
 /** @type {readonly import('../parts/table.js').Column<Attempt>[]} */
 const attemptColumns = [
   {
-    ...{ id: 'error', label: 'Error', isMain: true },
+    id: 'error',
+    label: 'Error',
+    isMain: true,
     cell: ({ type, message }) => html`<b><${Name} name=${type} /></b>
       <span class="under wrapped"><bdi>${message || 'no message'}</bdi></span>`,
   },
-  { ...{ id: 'at', label: 'Failed' }, cell: ({ at }) => html`<${When} time=${at} />` },
+  { id: 'at', label: 'Failed', cell: ({ at }) => html`<${When} time=${at} />` },
 ]
 
 /**

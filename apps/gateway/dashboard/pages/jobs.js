@@ -20,25 +20,37 @@ import { JobFilters } from './job-filters.js'
 const fixed =
   /** @type {Readonly<Record<string, { state: string, title: string, hint: string, none: string }>>} */ ({
     scheduled: {
-      ...{ state: 'scheduled', title: 'Scheduled jobs' },
+      state: 'scheduled',
+      title: 'Scheduled jobs',
       hint: 'Jobs that are due at a time to come.',
       none: 'A job with a time comes here until it is due: at of Faktory, SUBMIT_JOB_EPOCH of Gearman.',
     },
     retries: {
-      ...{ state: 'retry', title: 'Retries' },
+      state: 'retry',
+      title: 'Retries',
       hint: 'Jobs that failed and are due for another try.',
       none: 'A job that fails and has retries left waits here for its next try.',
     },
     dead: {
-      ...{ state: 'dead', title: 'Dead jobs' },
+      state: 'dead',
+      title: 'Dead jobs',
       hint: 'Background jobs that failed for good. They stay for 180 days, 10,000 of a function.',
       none: 'A background job that fails for good comes here, to be looked at and queued once more.',
     },
   })
 
 const filterNames = /** @type {const} */ ([
-  ...['function', 'queue', 'state', 'door', 'older_than_seconds', 'newer_than_seconds'],
-  ...['text', 'unique', 'handle', 'jid', 'batch'],
+  'function',
+  'queue',
+  'state',
+  'door',
+  'older_than_seconds',
+  'newer_than_seconds',
+  'text',
+  'unique',
+  'handle',
+  'jid',
+  'batch',
 ])
 
 const jobsPerPage = 50

@@ -14,12 +14,15 @@ const lateSeconds = 3
 /** @type {readonly import('../parts/table.js').Column<Node>[]} */
 const columns = [
   {
-    ...{ id: 'node', label: 'Node', isMain: true },
+    id: 'node',
+    label: 'Node',
+    isMain: true,
     cell: ({ node, is_this: isThis }) =>
       html`<${Name} name=${node} /> ${' '}${isThis && html`<${Badge} tone="waiting">this one<//>`}`,
   },
   {
-    ...{ id: 'state', label: 'State' },
+    id: 'state',
+    label: 'State',
     cell: ({ last_beat_seconds: seconds, answers }) => {
       if (seconds >= lateSeconds) return html`<${Badge} tone="dead">silent<//>`
       if (!answers) return html`<${Badge} tone="retry">does not answer<//>`
@@ -27,12 +30,14 @@ const columns = [
     },
   },
   {
-    ...{ id: 'host', label: 'Host' },
+    id: 'host',
+    label: 'Host',
     cell: ({ host, pid }) => html`<${Name} name=${host ?? '–'} />
       ${pid !== null && html`<span class="under">pid ${pid}</span>`}`,
   },
   {
-    ...{ id: 'doors', label: 'Ports' },
+    id: 'doors',
+    label: 'Ports',
     cell: ({ doors }) =>
       (doors ?? []).map(
         ({ door, address }) =>
@@ -41,19 +46,27 @@ const columns = [
   },
   { id: 'version', label: 'Version', cell: ({ version }) => version ?? '–' },
   {
-    ...{ id: 'up', label: 'Up', isNumber: true },
+    id: 'up',
+    label: 'Up',
+    isNumber: true,
     cell: ({ uptime_seconds: seconds }) => (seconds === null ? '–' : duration(seconds)),
   },
   {
-    ...{ id: 'workers', label: 'Workers', isNumber: true },
+    id: 'workers',
+    label: 'Workers',
+    isNumber: true,
     cell: ({ workers }) => (workers === null ? '–' : html`<${Figure} value=${workers} />`),
   },
   {
-    ...{ id: 'jobs', label: 'Their jobs', isNumber: true },
+    id: 'jobs',
+    label: 'Their jobs',
+    isNumber: true,
     cell: ({ jobs }) => (jobs === null ? '–' : html`<${Figure} value=${jobs} />`),
   },
   {
-    ...{ id: 'beat', label: 'Last heartbeat', isNumber: true },
+    id: 'beat',
+    label: 'Last heartbeat',
+    isNumber: true,
     cell: ({ last_beat_seconds: seconds }) => `${duration(seconds)} ago`,
   },
 ]

@@ -125,7 +125,9 @@ function tailOf(times) {
 /** @type {readonly import('../parts/table.js').Column<Worker>[]} */
 const workerColumns = [
   {
-    ...{ id: 'worker', label: 'Worker', isMain: true },
+    id: 'worker',
+    label: 'Worker',
+    isMain: true,
     cell: (worker) => html`<a href=${hrefOf('worker', worker.worker)}>
         <${Name} name=${worker.name || worker.address || worker.worker} />
       </a>
@@ -133,7 +135,8 @@ const workerColumns = [
   },
   { id: 'node', label: 'Gateway', cell: ({ node }) => html`<span class="mono">${node}</span>` },
   {
-    ...{ id: 'jobs', label: 'Its jobs' },
+    id: 'jobs',
+    label: 'Its jobs',
     cell: ({ jobs, jobs_total: total }) => html`<div class="held-jobs">
       ${jobs.map((job) => html`<${HeldJob} key=${job.id} job=${job} />`)}
       ${
@@ -169,7 +172,9 @@ function Entries({ one, kind }) {
   /** @type {readonly import('../parts/table.js').Column<FunctionEntry>[]} */
   const columns = [
     {
-      ...{ id: other, label: other === 'queue' ? 'Queue' : 'Function', isMain: true },
+      id: other,
+      label: other === 'queue' ? 'Queue' : 'Function',
+      isMain: true,
       cell: (entry) =>
         html`<a href=${hrefOf(other, entry[other])}><${Name} name=${entry[other]} /></a>`,
     },

@@ -182,7 +182,9 @@ function Busiest({ overview }) {
   /** @type {readonly import('../parts/table.js').Column<FunctionEntry>[]} */
   const columns = [
     {
-      ...{ id: 'function', label: 'Function', isMain: true },
+      id: 'function',
+      label: 'Function',
+      isMain: true,
       cell: ({ function: fn, queue }) =>
         html`<a href=${hrefOf('jobs', '', { function: fn, queue })}><${Name} name=${fn} /></a>
         <span class="under">in <bdi>${queue}</bdi></span>`,
@@ -206,11 +208,15 @@ function Busiest({ overview }) {
       cell: ({ workers }) => html`<${Figure} value=${workers} />`,
     },
     {
-      ...{ id: 'oldest', label: 'Oldest', isNumber: true },
+      id: 'oldest',
+      label: 'Oldest',
+      isNumber: true,
       cell: ({ oldest_waiting_seconds: seconds }) => (seconds > 0 ? duration(seconds) : '–'),
     },
     {
-      ...{ id: 'trend', label: 'Trend', isNumber: true },
+      id: 'trend',
+      label: 'Trend',
+      isNumber: true,
       cell: (entry) =>
         html`<${Sparkline} values=${trends.of(keyOf(entry))} label=${`Waiting: ${count(entry.waiting)}`} />`,
     },

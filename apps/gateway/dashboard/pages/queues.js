@@ -27,7 +27,10 @@ export function QueuesPage({ route }) {
   /** @type {readonly import('../parts/table.js').Column<QueueEntry>[]} */
   const columns = [
     {
-      ...{ id: 'queue', label: 'Queue', isMain: true, sort: 'name' },
+      id: 'queue',
+      label: 'Queue',
+      isMain: true,
+      sort: 'name',
       cell: ({ queue, functions, is_paused: isPaused }) =>
         html`<a href=${hrefOf('queue', queue)}><${Name} name=${queue} /></a>
         <span class="under">
@@ -37,7 +40,9 @@ export function QueuesPage({ route }) {
     },
     ...standingColumns(),
     {
-      ...{ id: 'consumers', label: 'Consumers', isNumber: true },
+      id: 'consumers',
+      label: 'Consumers',
+      isNumber: true,
       cell: ({ queue }) => count(consumersOf(queue)),
     },
   ]
@@ -121,7 +126,9 @@ function orderOf({ queue, is_paused: isPaused, waiting, running }) {
     ? 'Faktory consumers get jobs of it again.'
     : 'Faktory consumers get no more jobs of it. New jobs are still accepted, running ones continue, and workers that ask for a function by name still get jobs.'
   return {
-    ...{ title: `${label} the queue`, label, body: { queues: [queue] } },
+    title: `${label} the queue`,
+    label,
+    body: { queues: [queue] },
     path: isPaused ? '/queues/resume' : '/queues/pause',
     said: isPaused ? 'The queue is resumed.' : 'The queue is paused.',
     means: html`<p><b><${Name} name=${queue} /></b>: ${plural(waiting, 'job')} waiting, ${count(running)} running.</p>

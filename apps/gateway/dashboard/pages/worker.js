@@ -13,7 +13,9 @@ import { useRead } from '../state.js'
 /** @type {readonly import('../parts/table.js').Column<Held>[]} */
 const columns = [
   {
-    ...{ id: 'job', label: 'Job', isMain: true },
+    id: 'job',
+    label: 'Job',
+    isMain: true,
     cell: ({ id }) => html`<a class="mono" href=${hrefOf('job', id)}>${id}</a>`,
   },
   { id: 'function', label: 'Function', cell: (job) => html`<${Name} name=${job.function} />` },

@@ -81,7 +81,9 @@ function ByFunction({ functions }) {
   /** @type {readonly Column<FunctionHands>[]} */
   const columns = [
     {
-      ...{ id: 'function', label: 'Function', isMain: true },
+      id: 'function',
+      label: 'Function',
+      isMain: true,
       cell: ({ function: fn }) =>
         html`<a href=${hrefOf('function', fn)}><${Name} name=${fn} /></a>`,
     },
@@ -157,18 +159,22 @@ function OneByOne({ route, data, onOrder }) {
 /** @type {readonly Column<Worker>[]} */
 const workerColumns = [
   {
-    ...{ id: 'worker', label: 'Worker', isMain: true },
+    id: 'worker',
+    label: 'Worker',
+    isMain: true,
     cell: (worker) => html`<a href=${hrefOf('worker', worker.worker)}>
         <${Name} name=${worker.name || worker.address || worker.worker} />
       </a>
       <span class="under"><bdi>${[doorName(worker.door), worker.name && placeOf(worker), ...worker.labels].filter(Boolean).join(' · ')}</bdi></span>`,
   },
   {
-    ...{ id: 'state', label: 'State' },
+    id: 'state',
+    label: 'State',
     cell: (worker) => html`<${WorkerState} worker=${worker} />`,
   },
   {
-    ...{ id: 'works', label: 'Works on' },
+    id: 'works',
+    label: 'Works on',
     cell: ({ functions, functions_total: total, queues }) => {
       const more = total - functions.length
       const names = [...functions, ...queues].join(', ') || '–'
@@ -176,7 +182,8 @@ const workerColumns = [
     },
   },
   {
-    ...{ id: 'jobs', label: 'Its jobs' },
+    id: 'jobs',
+    label: 'Its jobs',
     cell: ({ worker, jobs, jobs_total: total }) => html`<div class="held-jobs">
       ${jobs.map((job) => html`<${HeldJob} key=${job.id} job=${job} />`)}
       ${
@@ -188,7 +195,9 @@ const workerColumns = [
   },
   { id: 'node', label: 'Gateway', cell: ({ node }) => html`<span class="mono">${node}</span>` },
   {
-    ...{ id: 'beat', label: 'Last beat', isNumber: true },
+    id: 'beat',
+    label: 'Last beat',
+    isNumber: true,
     cell: ({ seconds_since_beat: seconds, rss_kb: kb }) =>
       seconds === null
         ? html`<span class="zero">–</span>`
@@ -202,7 +211,10 @@ const workerColumns = [
  */
 function actsColumn(onOrder) {
   return {
-    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    id: 'acts',
+    label: 'Acts',
+    isHidden: true,
+    isNumber: true,
     cell: ({ wid, state }) =>
       wid !== null &&
       html`<span class="acts">
@@ -241,7 +253,8 @@ function GearmanConnections({ route }) {
       cell: ({ client_id: id }) => html`<${Name} name=${id} />`,
     },
     {
-      ...{ id: 'functions', label: 'Works on' },
+      id: 'functions',
+      label: 'Works on',
       cell: ({ functions, functions_total: total }) =>
         total === 0
           ? html`<span class="muted">nothing: a client</span>`
@@ -284,7 +297,10 @@ function orderOf(wid, signal) {
     : 'It finishes what it can in its own time, gives back the rest, and ends.'
   return {
     title: `${label} ${wid === 'all' ? 'all Faktory workers' : 'a worker'}`,
-    ...{ label, path: '/workers/order', body: { wid, signal }, isDanger: !isQuiet },
+    label,
+    path: '/workers/order',
+    body: { wid, signal },
+    isDanger: !isQuiet,
     said: 'The order is given: a worker gets it with its next beat.',
     means: html`${wid !== 'all' && html`<p><b><${Name} name=${wid} /></b></p>`}
       <p>${means}</p>`,

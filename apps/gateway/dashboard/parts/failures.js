@@ -33,21 +33,26 @@ export function FailureGroups({ place }) {
   /** @type {readonly import('./table.js').Column<Group>[]} */
   const columns = [
     {
-      ...{ id: 'error', label: 'Error', isMain: true },
+      id: 'error',
+      label: 'Error',
+      isMain: true,
       cell: ({ type, line }) => html`<b><${Name} name=${type || 'No kind'} /></b>
         <span class="under wrapped"><bdi>${line || 'no message'}</bdi></span>`,
     },
     { id: 'jobs', label: 'Jobs', isNumber: true, cell: ({ jobs }) => count(jobs) },
     {
-      ...{ id: 'functions', label: 'Functions' },
+      id: 'functions',
+      label: 'Functions',
       cell: ({ functions }) => html`<${Name} name=${functions.join(', ')} />`,
     },
     {
-      ...{ id: 'failed', label: 'Failed' },
+      id: 'failed',
+      label: 'Failed',
       cell: ({ last_failed_at: time }) => html`<${When} time=${time} />`,
     },
     {
-      ...{ id: 'example', label: 'Example' },
+      id: 'example',
+      label: 'Example',
       cell: ({ example }) => html`<a class="mono" href=${hrefOf('job', example)}>${example}</a>`,
     },
     ...(mayAct ? [retryColumn(setChosen)] : []),
@@ -114,7 +119,10 @@ export function FailureGroups({ place }) {
  */
 function retryColumn(onRetry) {
   return {
-    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    id: 'acts',
+    label: 'Acts',
+    isHidden: true,
+    isNumber: true,
     cell: (group) =>
       html`<button type="button" class="small" onClick=${() => onRetry(group)}>Retry these</button>`,
   }

@@ -28,11 +28,17 @@ const figures = /** @type {const} */ ([
 export function standingColumns() {
   return [
     ...figures.map(([id, label]) => ({
-      ...{ id, label, isNumber: true, sort: id },
+      id,
+      label,
+      isNumber: true,
+      sort: id,
       cell: (/** @type {Row} */ row) => html`<${Figure} value=${row[id]} />`,
     })),
     {
-      ...{ id: 'oldest', label: 'Oldest', isNumber: true, sort: 'oldest' },
+      id: 'oldest',
+      label: 'Oldest',
+      isNumber: true,
+      sort: 'oldest',
       cell: (/** @type {Row} */ { oldest_waiting_seconds: seconds }) =>
         seconds > 0 ? duration(seconds) : html`<span class="zero">–</span>`,
     },

@@ -55,13 +55,15 @@ export function HistoryPlots({ span, of = {} }) {
 function linesOf(buckets) {
   const times = (/** @type {'wait_seconds' | 'run_seconds'} */ name) =>
     percentiles.map(([percentile, label, tone]) => ({
-      ...{ label, tone },
+      label,
+      tone,
       values: buckets.map((bucket) => bucket[name]?.[percentile] ?? null),
     }))
   return {
     seconds: buckets.map(({ start }) => Date.parse(start) / 1000),
     counts: counts.map(([name, label, tone]) => ({
-      ...{ label, tone },
+      label,
+      tone,
       values: buckets.map((bucket) => bucket[name]),
     })),
     waits: times('wait_seconds'),

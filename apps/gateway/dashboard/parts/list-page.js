@@ -58,7 +58,9 @@ export function listOf(route) {
     order: query.get('order') === 'desc' ? 'desc' : 'asc',
   }
   return {
-    ...{ contains, cursor, sorting },
+    contains,
+    cursor,
+    sorting,
     filter: { contains, sort: sorting.by, order: sorting.order },
     /** For the API. */
     asked: { contains, cursor, limit: rowsPerPage, sort: sorting.by, order: sorting.order },
@@ -116,13 +118,18 @@ export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, nou
   const { ask, dialog } = useOrders(reload)
   /** @type {Column<Row>} */
   const trend = {
-    ...{ id: 'trend', label: 'Waiting, 2 min', isNumber: true },
+    id: 'trend',
+    label: 'Waiting, 2 min',
+    isNumber: true,
     cell: (row) =>
       html`<${Sparkline} values=${trends.of(keyOf(row))} label=${`Waiting: ${count(row.waiting)}`} />`,
   }
   /** @type {Column<Row>} */
   const actsOfRow = {
-    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    id: 'acts',
+    label: 'Acts',
+    isHidden: true,
+    isNumber: true,
     cell: (row) => acts(row, ask),
   }
   return html`<div aria-busy=${busy}>

@@ -23,7 +23,9 @@ export function SubmitDialog({ onClose }) {
     said="The job is handed in."
     path="/jobs"
     bodyOf=${(/** @type {JobTerms} */ terms) => ({
-      ...{ function: fn, ...termsOf(terms), payload: { text: terms.payload } },
+      function: fn,
+      ...termsOf(terms),
+      payload: { text: terms.payload },
     })}
     payload=""
     payloadHint="A Faktory worker gets a JSON array as its arguments, anything else as the one argument."

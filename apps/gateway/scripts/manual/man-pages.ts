@@ -105,8 +105,11 @@ const elsewhere: ReadonlySet<string> = new Set(['serve', 'gearmand'])
 /** crossgear(1), from the commands and the option table. */
 export function commandPage(commands: readonly CommandForm[], { version, date }: Release): string {
   return page({
-    ...{ name: 'crossgear', section: 1, manual: 'User Commands' },
-    ...{ source: `Crossgear ${version}`, date },
+    name: 'crossgear',
+    section: 1,
+    manual: 'User Commands',
+    source: `Crossgear ${version}`,
+    date,
     parts: [
       {
         title: 'NAME',
@@ -116,9 +119,12 @@ export function commandPage(commands: readonly CommandForm[], { version, date }:
         title: 'SYNOPSIS',
         text: [
           `${bold('crossgear')} [${bold('serve')}] [${italic('options')}]`,
-          ...['.br', `${bold('crossgear')} ${italic('command')} [${italic('options')}]`],
-          ...['.br', `${bold('crossgear-gearmand')} [${italic("gearmand's options")}]`],
-          ...['.br', `${bold('crossgear-faktory')} [${italic("Faktory's options")}]`],
+          '.br',
+          `${bold('crossgear')} ${italic('command')} [${italic('options')}]`,
+          '.br',
+          `${bold('crossgear-gearmand')} [${italic("gearmand's options")}]`,
+          '.br',
+          `${bold('crossgear-faktory')} [${italic("Faktory's options")}]`,
         ],
       },
       {
@@ -131,12 +137,10 @@ export function commandPage(commands: readonly CommandForm[], { version, date }:
           plain(
             'Every option is also a variable of the environment and a key of the file that --config names. The command line wins over the environment, and that over the file.',
           ),
-          ...[
-            '.PP',
-            plain(
-              'crossgear-gearmand is crossgear gearmand: it takes the options of gearmand. crossgear-faktory is crossgear faktory: it takes the options and files of the Faktory server.',
-            ),
-          ],
+          '.PP',
+          plain(
+            'crossgear-gearmand is crossgear gearmand: it takes the options of gearmand. crossgear-faktory is crossgear faktory: it takes the options and files of the Faktory server.',
+          ),
         ],
       },
       {
@@ -212,8 +216,11 @@ export function commandPage(commands: readonly CommandForm[], { version, date }:
 export function filePage({ version, date }: Release): string {
   const names = optionNames.filter((name) => keyOf(name) !== null)
   return page({
-    ...{ name: 'crossgear.toml', section: 5, manual: 'File Formats' },
-    ...{ source: `Crossgear ${version}`, date },
+    name: 'crossgear.toml',
+    section: 5,
+    manual: 'File Formats',
+    source: `Crossgear ${version}`,
+    date,
     parts: [
       { title: 'NAME', text: [`crossgear.toml \\- ${plain('settings of the Crossgear gateway')}`] },
       {

@@ -231,7 +231,8 @@ export class Access {
   #tooManyTries(): ApiError {
     this.#parts.loginFailed?.('tries')
     return new ApiError('too_many_tries', 'too many wrong passwords: wait a minute', {
-      ...{ retryAfterSeconds: 60, limit: 'password_tries' },
+      retryAfterSeconds: 60,
+      limit: 'password_tries',
     })
   }
 

@@ -43,7 +43,9 @@ export function actOfCall(
   const jobs = done ?? restored ?? (job === undefined ? undefined : 1)
   const who = whoIs(identity)
   return {
-    ...{ door: 'web', address: identity.address, operation },
+    door: 'web',
+    address: identity.address,
+    operation,
     target: JSON.stringify(named).slice(0, longestTarget),
     ...(who !== undefined && { who }),
     ...(jobs !== undefined && { jobs }),

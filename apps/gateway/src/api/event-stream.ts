@@ -44,7 +44,8 @@ export class EventStream {
     if (this.#viewers.size >= streamBounds.viewers) {
       const why = `${streamBounds.viewers} viewers are there already`
       throw new ApiError('too_many_requests', why, {
-        ...{ retryAfterSeconds: 1, limit: 'too_many_viewers' },
+        retryAfterSeconds: 1,
+        limit: 'too_many_viewers',
       })
     }
   }
@@ -80,7 +81,10 @@ export class EventStream {
   /** Tells those who see what these globs take. */
   async #tell(queues: Queues): Promise<void> {
     const { status, body } = await this.#backend.call('getOverview', {
-      ...{ params: {}, query: {}, body: undefined, ...(queues && { queues }) },
+      params: {},
+      query: {},
+      body: undefined,
+      ...(queues && { queues }),
     })
     const event = status === 200 ? 'overview' : 'refusal'
     // Encoded once: each viewer is sent the same bytes.

@@ -3,14 +3,21 @@ import type { FastifyError } from 'fastify'
 type Fault = NonNullable<FastifyError['validation']>[number]
 
 const typeWords: Readonly<Record<string, string>> = {
-  ...{ integer: 'a whole number', number: 'a number', string: 'a text', boolean: 'true or false' },
-  ...{ array: 'a list', object: 'an object', null: 'null' },
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
 }
 
 /** Patterns of the schemas, by the last name on the way to the value. */
 const queuePattern = 'have 1 to 255 letters, digits, dots, hyphens or underscores'
 const patternWords: Readonly<Record<string, string>> = {
-  ...{ queue: queuePattern, to_queue: queuePattern, queues: queuePattern },
+  queue: queuePattern,
+  to_queue: queuePattern,
+  queues: queuePattern,
   base64: 'be base64',
   wid: 'have 1 to 255 characters, none of them zero',
 }

@@ -38,7 +38,10 @@ export function openApiDocument(
 function operationOf(operationId: string, endpoint: Endpoint): Readonly<Record<string, unknown>> {
   const { summary, tag, role, params, query, body, answer, status = 200, type } = endpoint
   return {
-    ...{ operationId, summary, tags: [tag], 'x-role': role },
+    operationId,
+    summary,
+    tags: [tag],
+    'x-role': role,
     security: role === 'anyone' ? [] : [{ bearer: [] }, { basic: [] }, { session: [] }],
     parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
     ...(body && {

@@ -25,9 +25,14 @@ const functions = (
 
 /** Calls that name a function or a queue. Those that name jobs or cron entries look at them first, and lists leave others out. */
 export const scopeDemands: Demands = {
-  ...{ pauseQueues: queues, resumeQueues: queues, dropQueues: queues },
-  ...{ pauseFunctions: functions, resumeFunctions: functions, dropFunctions: functions },
-  ...{ openFunctions: functions, closeFunctions: functions },
+  pauseQueues: queues,
+  resumeQueues: queues,
+  dropQueues: queues,
+  pauseFunctions: functions,
+  resumeFunctions: functions,
+  dropFunctions: functions,
+  openFunctions: functions,
+  closeFunctions: functions,
   setLimits: ({ body }, scope, names) => scope.demandTarget(names.canonical(body.function)),
   submitJob: ({ body }, scope, names) => {
     const { function: fn, queue } = body

@@ -23,7 +23,8 @@ export interface BackupArguments {
 /** The store, of both commands. */
 const storeOptions: readonly OptionRow[] = [
   {
-    ...{ name: 'redisUrl', argument: 'url' },
+    name: 'redisUrl',
+    argument: 'url',
     help: 'the store (default: that of the gateway in the data folder)',
   },
   ...folderAndFile,
@@ -43,7 +44,8 @@ export const backupForms: Readonly<Record<BackupAct, CommandForm>> = {
       'Writes all unfinished jobs and all settings of a store into a file, while gateways run on it.',
     options: [
       {
-        ...{ name: 'to', argument: 'file' },
+        name: 'to',
+        argument: 'file',
         help: 'a new file; a name that ends in .gz is compressed; - is standard output',
       },
       ...storeOptions,
@@ -57,7 +59,8 @@ export const backupForms: Readonly<Record<BackupAct, CommandForm>> = {
       'Restores a backup into a store. If it is killed or stopped, the same command continues.',
     options: [
       {
-        ...{ name: 'from', argument: 'file' },
+        name: 'from',
+        argument: 'file',
         help: 'a file of crossgear backup; - is standard input, compressed or not',
       },
       ...storeOptions,
@@ -66,7 +69,8 @@ export const backupForms: Readonly<Record<BackupAct, CommandForm>> = {
         help: 'add the backup to a store that has jobs or settings already',
       },
       {
-        ...{ name: 'durability', argument: 'level' },
+        name: 'durability',
+        argument: 'level',
         help: 'store, fsync or replicas:n: how safe a job must be before the next ones are sent',
       },
       json,

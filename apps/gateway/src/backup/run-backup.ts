@@ -71,7 +71,10 @@ export async function runBackup(
     const tidy = boundHeap()
     const show = firstLines(stderr)
     return await acts[act]({
-      ...{ ...surroundings, given, report, opened },
+      ...surroundings,
+      given,
+      report,
+      opened,
       onReject: ({ message }) => show(`Left out: ${message}`),
       onProgress: (counts) => {
         report.progress(counts)
@@ -106,7 +109,11 @@ async function backup(context: Context): Promise<number> {
   try {
     const source = new BackupSource(store, names, opened.address)
     const { counts, isStopped } = await run({
-      ...{ source, target: file, signal, onReject, onProgress },
+      source,
+      target: file,
+      signal,
+      onReject,
+      onProgress,
       selection: new Selection(),
       options: { name: 'backup', maxPayloadBytes },
     })
@@ -168,7 +175,12 @@ async function restoreFile(path: string, shown: string, context: Context): Promi
     })
   }
   const result = await run({
-    ...{ source, target, ledger: target, signal, onReject, onProgress },
+    source,
+    target,
+    ledger: target,
+    signal,
+    onReject,
+    onProgress,
     selection: new Selection(),
     options: { name, maxPayloadBytes },
   })

@@ -26,7 +26,9 @@ export const commandTable: readonly CommandForm[] = [
     ...migrateForms,
     mirrorForm,
     ...Object.values(backupForms),
-    ...[doctorForm, passwordForm, faktoryForm],
+    doctorForm,
+    passwordForm,
+    faktoryForm,
   ].map((form) => ({ ...form, options: [...(form.options ?? []), help] })),
   gearmandForm,
 ]

@@ -52,7 +52,10 @@ export function readCronEntry(value: unknown): CronEntry {
   const name = textOf(fields['name'] ?? nameOf(jobtype, [schedule, timezone, job]), 'name')
   const times = timesOf(schedule, timezone)
   return {
-    ...{ name, schedule, timezone, jobOf },
+    name,
+    schedule,
+    timezone,
+    jobOf,
     job: { type: jobtype, ...rest },
     nextAfter: (ms) => times.nextAfter(ms),
   }

@@ -16,7 +16,10 @@ type LimitedRoutes = ReadonlyMap<string, { readonly limit?: FunctionLimit }>
 export const maxLimitedFunctions = 100
 
 const spanMs: Readonly<Record<string, number>> = {
-  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 },
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
 }
 
 /** Reads `100/m`, jobs in a second, minute, hour or day; undefined for anything else. */

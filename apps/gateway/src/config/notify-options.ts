@@ -16,7 +16,8 @@ export const notifyOptions = inGroup('Jobs', {
       'nobody is told',
     ),
     help: 'URL to which the gateway posts a JSON object for each job that becomes a dead job here; tried again for two minutes, and not after a kill of the gateway',
-    ...{ key: 'notify.dead', reloads: true },
+    key: 'notify.dead',
+    reloads: true,
   },
   notifySecret: {
     ...password,
@@ -26,7 +27,8 @@ export const notifyOptions = inGroup('Jobs', {
   notifyPrivate: {
     ...yesNo,
     help: 'post them also to a private address, and by http://',
-    ...{ key: 'notify.private', reloads: true },
+    key: 'notify.private',
+    reloads: true,
   },
 })
 

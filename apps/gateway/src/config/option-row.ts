@@ -41,11 +41,13 @@ export interface CommandForm {
 /** Options that say where the gateway has its store, and its settings. */
 export const folderAndFile: readonly OptionRow[] = [
   {
-    ...{ name: 'dataDir', argument: 'path' },
+    name: 'dataDir',
+    argument: 'path',
     help: "the gateway's: its store runs there, or has its jobs there; if there is no --redis-url",
   },
   {
-    ...{ name: 'config', argument: 'file' },
+    name: 'config',
+    argument: 'file',
     help: "the gateway's settings file: its store, and its routes, which name the home queues",
   },
 ]

@@ -38,7 +38,9 @@ export function optionRow(name: OptionName): Setting & { readonly group: Setting
 export function settingOption(name: OptionName): OptionRow {
   const { argument, help, group, value, fallback, shownFallback } = optionRow(name)
   return {
-    ...{ name, argument, group: `${group}:` },
+    name,
+    argument,
+    group: `${group}:`,
     help: `${help} (default: ${shownFallback ?? String(fallback)})`,
     ...(value.choices && { choices: value.choices }),
     // Checked with what the other sources say.

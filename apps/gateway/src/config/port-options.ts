@@ -50,7 +50,9 @@ export const portNames: readonly (DoorPort | 'webPort')[] = [
 /** The ports, and who may do what there. */
 export const portOptions = inGroup('Doors', {
   host: {
-    ...{ argument: 'address', value: hostText, fallback: '127.0.0.1' },
+    argument: 'address',
+    value: hostText,
+    fallback: '127.0.0.1',
     help: 'address for every door to listen on; * is every address of the machine',
   },
   ...doorPorts,
@@ -112,7 +114,8 @@ export const portOptions = inGroup('Doors', {
       `1 to ${maxPrefixBytes} printable ASCII characters without blanks`,
       new RegExp(`^[!-~]{1,${maxPrefixBytes}}$`),
     ),
-    ...{ fallback: hostPrefix, shownFallback: 'H:<host name>' },
+    fallback: hostPrefix,
+    shownFallback: 'H:<host name>',
     help: 'prefix of Gearman job handles',
   },
   adminFrom: {

@@ -51,7 +51,9 @@ export const pushFields: Readonly<Record<string, TableField>> = {
     isSecret: true,
   },
   push_private: trueOrFalse,
-  ...{ push_ca: file, push_cert: file, push_key: file },
+  push_ca: file,
+  push_cert: file,
+  push_key: file,
 }
 
 /**
@@ -72,7 +74,9 @@ export function readPush(table: Table, placeOf: (key: string) => string): PushRo
     (table[key] as number | undefined) ?? numbers[key].usual
   const tls = readClientTls(table, placeOf)
   return {
-    ...{ url, allowsPrivate: allowsPrivate === true, concurrency: numberOf('push_concurrency') },
+    url,
+    allowsPrivate: allowsPrivate === true,
+    concurrency: numberOf('push_concurrency'),
     timeoutMs: 1000 * numberOf('push_timeout_seconds'),
     maxAnswerBytes: numberOf('push_max_answer_bytes'),
     contentType: (table['push_content_type'] as string | undefined) ?? 'application/octet-stream',

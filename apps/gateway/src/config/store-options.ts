@@ -16,7 +16,8 @@ export const storeOptions = kinds.inGroup('Store', {
     help: 'Redis or Valkey for the jobs: redis://[user:password@]host[:port][/db], rediss://..., unix:///path[?db=n&password=...], redis+sentinel://[user:password@]host:port,.../name[?db=n] or redis+cluster://[user:password@]host:port,...',
   },
   dataDir: {
-    ...{ argument: 'path', value: kinds.text('the path of a folder') },
+    argument: 'path',
+    value: kinds.text('the path of a folder'),
     fallback: './crossgear-data',
     help: 'data folder of the private store',
   },

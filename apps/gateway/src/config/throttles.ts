@@ -12,7 +12,11 @@ const seconds: TableField = {
 }
 
 const fields: Readonly<Record<string, TableField>> = {
-  ...{ concurrency: count, worker: count, timeout: seconds, rate: count, seconds },
+  concurrency: count,
+  worker: count,
+  timeout: seconds,
+  rate: count,
+  seconds,
 }
 
 /**

@@ -130,7 +130,8 @@ const yesAndNo: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 export const yesNo: Values<boolean> = {
   argument: 'yes|no',
   value: { expected: 'yes or no', read: (value) => yesAndNo.get(value), choices: ['yes', 'no'] },
-  ...{ fallback: false, shownFallback: 'no' },
+  fallback: false,
+  shownFallback: 'no',
 }
 
 export function text(expected: string, pattern = /^\P{Cc}+$/u): ValueKind<string> {
@@ -165,7 +166,8 @@ export const password: Omit<Setting<string | undefined>, 'help'> = {
     ...text('a password, or the path of a file that holds it'),
     show: () => '***',
   }),
-  ...{ readsFile: true, reloads: true },
+  readsFile: true,
+  reloads: true,
 }
 
 /** Most replicas that may be asked for. */

@@ -15,7 +15,8 @@ export const doctorForm: CommandForm = {
   summary: 'Examines a store: its server, its settings, and whether each job is in its place.',
   options: [
     {
-      ...{ name: 'redisUrl', argument: 'url' },
+      name: 'redisUrl',
+      argument: 'url',
       help: 'the store (default: the private or embedded one of a gateway that runs)',
     },
     ...folderAndFile,

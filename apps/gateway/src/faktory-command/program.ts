@@ -56,27 +56,35 @@ export const faktoryForm: CommandForm = {
   summary: "Runs the gateway with the Faktory server's own options and files.",
   options: [
     {
-      ...{ name: 'b', argument: 'binding' },
+      name: 'b',
+      argument: 'binding',
       help: 'address of the Faktory port, [host]:port; :7419 is every address of the machine (default: localhost:7419)',
     },
     {
-      ...{ name: 'w', argument: 'binding' },
+      name: 'w',
+      argument: 'binding',
       help: 'address of the web port; :0 closes it (default: localhost:7420)',
     },
     {
-      ...{ name: 'e', argument: 'environment', choices: environments },
+      name: 'e',
+      argument: 'environment',
+      choices: environments,
       help: 'only development needs no password (default: development)',
     },
     {
-      ...{ name: 'l', argument: 'level', choices: levels },
+      name: 'l',
+      argument: 'level',
+      choices: levels,
       help: 'lowest level that is logged; verbose is debug (default: info)',
     },
     {
-      ...{ name: 'd', argument: 'path' },
+      name: 'd',
+      argument: 'path',
       help: 'storage folder: jobs are in its folder crossgear (default: /var/lib/faktory/db, in development ~/.faktory/db)',
     },
     {
-      ...{ name: 'c', argument: 'path' },
+      name: 'c',
+      argument: 'path',
       help: 'config folder (default: /etc/faktory, in development ~/.faktory)',
     },
     { name: 'v', help: 'print the version' },

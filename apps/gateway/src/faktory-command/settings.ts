@@ -53,9 +53,15 @@ export function settle(given: Given, env: Env): Settings {
   })
   const load = (more: ConfigSources['defaults']): Config =>
     loadConfig({
-      ...{ flags, env, foreign },
+      flags,
+      env,
+      foreign,
       defaults: {
-        ...{ host: 'localhost', gearmanPort: 'off', dataDir: storage, drainSeconds: '1', ...tls },
+        host: 'localhost',
+        gearmanPort: 'off',
+        dataDir: storage,
+        drainSeconds: '1',
+        ...tls,
         ...(webHost !== undefined && { webHost }),
         ...more,
       },

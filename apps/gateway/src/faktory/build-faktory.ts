@@ -39,7 +39,10 @@ export function buildFaktory(parts: DoorParts<FaktorySettings>): FaktoryDoor {
   const givesBack = settings.faktoryDeadWorkerRequeue !== 'others'
   const admins = new AdminAccess(readNetworks(adminFrom) ?? [])
   return new FaktoryDoor({
-    ...{ ...portOptionsOf(parts), clock, version, payloadRuleOf },
+    ...portOptionsOf(parts),
+    clock,
+    version,
+    payloadRuleOf,
     maxLineBytes: settings.maxPacketBytes,
     helloWithinMs: settings.handshakeSeconds * 1000,
     passwordTries: settings.faktoryPasswordTries,

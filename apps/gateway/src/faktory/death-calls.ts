@@ -17,7 +17,10 @@ export function deathJobOf(value: unknown): FwpJob | undefined {
 export function deathCallOf(pushed: FwpJob, names: LaneNames): DeathCall {
   const { queue, priority, args, retry, reserveForSeconds, fields } = pushed
   return {
-    ...{ lane: laneFor(pushed, names), queue, level: priority, args },
+    lane: laneFor(pushed, names),
+    queue,
+    level: priority,
+    args,
     envelope: writeEnvelope({ ...pushed, fields: fields.filter(({ key }) => key !== 'jid') }),
     ...(retry !== undefined && { retries: retry }),
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),

@@ -24,8 +24,19 @@ type Sets = Readonly<Record<'scheduled' | 'retries' | 'dead' | 'working', number
 type Totals = Record<(typeof summed)[number], number>
 
 const summed = [
-  ...(['scheduled', 'retrying', 'dead', 'running', 'expired', 'completed', 'failed'] as const),
-  ...(['retried', 'died', 'lost', 'promoted', 'requeued', 'forgotten'] as const),
+  'scheduled',
+  'retrying',
+  'dead',
+  'running',
+  'expired',
+  'completed',
+  'failed',
+  'retried',
+  'died',
+  'lost',
+  'promoted',
+  'requeued',
+  'forgotten',
 ] as const satisfies (keyof LaneCounts)[]
 
 /** The figures of INFO, gathered once for simultaneous requests. */

@@ -187,9 +187,20 @@ export class Workers {
       const [first] = connections
       const { hostname, pid, labels } = hello
       yield {
-        ...{ name: `f${number}`, door: 'faktory', calledItself: wid ?? '', wid, hostname, pid },
-        ...{ labels, state, functions: [], queues, connections: connections.size, rssKb },
-        ...{ address: first?.peer, lastBeatMs: wid === undefined ? undefined : lastBeatMs },
+        name: `f${number}`,
+        door: 'faktory',
+        calledItself: wid ?? '',
+        wid,
+        hostname,
+        pid,
+        labels,
+        state,
+        functions: [],
+        queues,
+        connections: connections.size,
+        rssKb,
+        address: first?.peer,
+        lastBeatMs: wid === undefined ? undefined : lastBeatMs,
         jobs: held.assignments(),
       }
     }

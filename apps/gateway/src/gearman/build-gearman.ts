@@ -22,7 +22,10 @@ export function buildGearman(parts: DoorParts<GearmanSettings>): GearmanDoor {
   const { handlePrefix, maxPacketBytes, maxFunctions, adminFrom = '' } = settings
   const gearmand = gearmandVersions[settings.gearmandVersion]
   return new GearmanDoor({
-    ...{ ...portOptionsOf(parts), handlePrefix, maxPacketBytes, maxFunctions },
+    ...portOptionsOf(parts),
+    handlePrefix,
+    maxPacketBytes,
+    maxFunctions,
     version: gearmand.number,
     exceptionsForAll: settings.exceptions,
     roundRobin: settings.roundRobin || gearmand.alwaysInTurn,

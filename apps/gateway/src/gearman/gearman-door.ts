@@ -83,7 +83,9 @@ export class GearmanDoor implements Door {
     }
     return {
       ...this.#listener.traffic(),
-      ...{ clients, byFunction: hands.counts, byQueue: new Map<string, never>() },
+      clients,
+      byFunction: hands.counts,
+      byQueue: new Map<string, never>(),
     }
   }
 
@@ -92,13 +94,17 @@ export class GearmanDoor implements Door {
       const { functions, jobs } = worker
       if (functions.length === 0 && jobs.length === 0) continue
       yield {
-        ...{
-          name: `g${number}`,
-          door: this.name,
-          calledItself: clientId,
-          address: connection.peer,
-        },
-        ...{ labels: [], state: 'running', functions, queues: [], connections: 1, rssKb: 0, jobs },
+        name: `g${number}`,
+        door: this.name,
+        calledItself: clientId,
+        address: connection.peer,
+        labels: [],
+        state: 'running',
+        functions,
+        queues: [],
+        connections: 1,
+        rssKb: 0,
+        jobs,
       }
     }
   }

@@ -90,7 +90,9 @@ async function serveLogged(
   try {
     const { serve } = await import('../server/serve.ts')
     return await serve(withLevel(config, verbosity), version, {
-      ...{ log, env, reread },
+      log,
+      env,
+      reread,
       verbosity,
       searchPath: env['PATH'] || searchedFolders,
       ready: ({ doors, store }) => {

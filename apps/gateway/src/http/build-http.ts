@@ -16,7 +16,8 @@ export interface HttpSettings {
 export function buildHttp(parts: DoorParts<HttpSettings>): HttpDoor {
   const { settings, turns } = parts
   return new HttpDoor({
-    ...{ ...portOptionsOf(parts), turns },
+    ...portOptionsOf(parts),
+    turns,
     handlePrefix: settings.handlePrefix,
     version: gearmandVersions[settings.gearmandVersion].number,
     maxBodyBytes: settings.maxPacketBytes,

@@ -23,7 +23,10 @@ export class LogOutput {
     this.#onDropped = onDropped
     const retryEAGAIN = (): boolean => false
     this.stream = pino.destination({
-      ...{ dest: ownEndOf(fd), sync: true, maxLength: maxWaitingBytes, retryEAGAIN },
+      dest: ownEndOf(fd),
+      sync: true,
+      maxLength: maxWaitingBytes,
+      retryEAGAIN,
     })
     this.stream.on('error', () => this.#onFull())
     this.stream.on('drop', () => (this.#dropped += 1))

@@ -207,7 +207,11 @@ async function runReported(
     for (const limit of source.limits) report.say(limit)
     report.begin(await source.total?.())
     return await run({
-      ...{ source, target, options, signal, onReject },
+      source,
+      target,
+      options,
+      signal,
+      onReject,
       selection: new Selection(given),
       onProgress: (counts) => {
         report.progress(counts)

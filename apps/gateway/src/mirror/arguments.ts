@@ -55,39 +55,57 @@ export const mirrorForm: CommandForm = {
   summary: 'Submits copies of jobs to a second server, and compares the results.',
   options: [
     {
-      ...{ name: 'from', argument: 'url' },
+      name: 'from',
+      argument: 'url',
       help: `the server that does the clients' jobs, or a Crossgear store (default: ${here.gearman})`,
     },
     {
-      ...{ name: 'config', argument: 'file' },
+      name: 'config',
+      argument: 'file',
       help: "with a store: the gateway's file, its routes say which queue is home",
     },
     {
-      ...{ name: 'to', argument: 'url' },
+      name: 'to',
+      argument: 'url',
       help: `the server that copies go to (default: ${here.gearman}, of Faktory ${here.faktory}); one of both must be given`,
     },
     {
-      ...{ name: 'listen', argument: '[host:]port', read: listenOf },
+      name: 'listen',
+      argument: '[host:]port',
+      read: listenOf,
       help: `where clients come to (default: 127.0.0.1:${usualListen.gearman}, of Faktory ${usualListen.faktory})`,
     },
     {
-      ...{ name: 'functions', argument: 'list', read: namesOf },
+      name: 'functions',
+      argument: 'list',
+      read: namesOf,
       help: 'names with commas between them (default: all)',
     },
     {
-      ...{ name: 'percent', argument: 'n', read: percentOf, usual: 100 },
+      name: 'percent',
+      argument: 'n',
+      read: percentOf,
+      usual: 100,
       help: 'how many of their jobs are copied, evenly, 0.01 to 100',
     },
     {
-      ...{ name: 'outstanding', argument: 'n', read: numberOf(maxOutstanding), usual: 1_000 },
+      name: 'outstanding',
+      argument: 'n',
+      read: numberOf(maxOutstanding),
+      usual: 1_000,
       help: 'most copies without a result; further jobs are counted, not copied',
     },
     {
-      ...{ name: 'timeoutSeconds', argument: 'n', read: numberOf(maxSeconds), usual: 60 },
+      name: 'timeoutSeconds',
+      argument: 'n',
+      read: numberOf(maxSeconds),
+      usual: 60,
       help: 'time to wait for both results',
     },
     {
-      ...{ name: 'maxPayloadBytes', argument: 'n', read: numberOf(maxPayloadBytes) },
+      name: 'maxPayloadBytes',
+      argument: 'n',
+      read: numberOf(maxPayloadBytes),
       usual: 1_048_576,
       help: 'longer jobs are not copied; of longer results this much and the length is compared',
     },
@@ -114,7 +132,9 @@ function checked(given: Given): MirrorArguments {
   const to = toOf(from, given.to)
   const port = 'store' in from ? usualListen.gearman : usualListen[from.protocol]
   return {
-    ...{ from, to, percent: given.percent },
+    from,
+    to,
+    percent: given.percent,
     listen: given.listen ?? { host: '127.0.0.1', port },
     ...(given.config !== undefined && { config: given.config }),
     ...(given.functions && { functions: new Set(given.functions) }),

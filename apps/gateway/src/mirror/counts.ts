@@ -25,7 +25,16 @@ export interface MirrorCounts {
 
 export function noCounts(): MirrorCounts {
   return {
-    ...{ seen: 0, copied: 0, skipped: 0, missed: 0, tooLong: 0, refused: 0 },
-    ...{ background: 0, equal: 0, different: 0, unanswered: 0, unread: 0 },
+    seen: 0,
+    copied: 0,
+    skipped: 0,
+    missed: 0,
+    tooLong: 0,
+    refused: 0,
+    background: 0,
+    equal: 0,
+    different: 0,
+    unanswered: 0,
+    unread: 0,
   }
 }

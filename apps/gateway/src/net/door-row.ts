@@ -76,8 +76,15 @@ export interface DoorParts<Settings> extends PortParts {
 export function portOptionsOf(parts: DoorParts<unknown>): PortOptions<string> {
   const { scheduler, host, port, maxConnections, sockets, tls, laneQuota } = parts
   return {
-    ...{ scheduler, host, port, maxConnections, sockets, laneQuota, ...(tls && { tls }) },
-    ...{ connectionLimits: parts.connectionLimits, ...parts.hooks },
+    scheduler,
+    host,
+    port,
+    maxConnections,
+    sockets,
+    laneQuota,
+    ...(tls && { tls }),
+    connectionLimits: parts.connectionLimits,
+    ...parts.hooks,
   }
 }
 
@@ -85,8 +92,13 @@ export function portOptionsOf(parts: DoorParts<unknown>): PortOptions<string> {
 export function listenerOptionsOf(options: PortOptions<Surplus>) {
   const { host, port, maxConnections, sockets, tls, rejected, connected, closed } = options
   return {
-    ...{ host, port, maxConnections, ...(sockets && { sockets }), ...(tls && { tls }) },
-    ...{ ...(connected && { opened: connected }), ...(closed && { closed }) },
+    host,
+    port,
+    maxConnections,
+    ...(sockets && { sockets }),
+    ...(tls && { tls }),
+    ...(connected && { opened: connected }),
+    ...(closed && { closed }),
     refuse: (socket: Socket, surplus: Surplus) => rejected?.(surplus, socket.remoteAddress),
   }
 }

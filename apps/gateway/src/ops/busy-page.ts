@@ -51,7 +51,11 @@ export interface BusyParts {
 function shown({ hello, state, rssKb, held, connections, lastBeatMs }: Worker, nowMs: number) {
   const { wid, hostname, pid, labels } = hello
   return {
-    ...{ wid, hostname, pid, labels, state },
+    wid,
+    hostname,
+    pid,
+    labels,
+    state,
     rss_kb: rssKb,
     jobs: held.size,
     connections: connections.size,

@@ -90,7 +90,9 @@ export class Poster {
     const { headers, signal, maxBytes, nowMs } = options
     return new Promise((resolve, reject) => {
       const request = (this.#isSecure ? requestHttps : requestHttp)(this.#url, {
-        ...{ agent: this.#agent, method: 'POST', signal },
+        agent: this.#agent,
+        method: 'POST',
+        signal,
         headers: {
           ...headers,
           'Content-Length': body.length,

@@ -44,7 +44,9 @@ export interface PushCounts {
 
 /** The target has answered and does not repeat it: an outcome that the store refuses is sent again. */
 const repeated: Settlement = {
-  ...{ isRepeated: true, settled: () => undefined, refused: () => undefined },
+  isRepeated: true,
+  settled: () => undefined,
+  refused: () => undefined,
 }
 
 /** A target that does the jobs of a function in place of workers, as a worker of this node. */
@@ -215,7 +217,10 @@ export class PushTarget implements SlotOwner {
       const { signal } = request
       const nowMs = wallNowMs()
       const answer = await this.#poster.post(job.input, {
-        ...{ headers, signal, nowMs, maxBytes: maxAnswerBytes },
+        headers,
+        signal,
+        nowMs,
+        maxBytes: maxAnswerBytes,
       })
       this.#counts.bytesIn += answer.body.length
       return verdictOn(answer, restMs, wallNowMs())

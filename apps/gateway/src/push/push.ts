@@ -44,16 +44,26 @@ export class Push {
     const sum = (of: 'bytesIn' | 'bytesOut'): number =>
       [...this.#counts.values()].reduce((bytes, counts) => bytes + counts[of], 0)
     return {
-      ...{ clients: 0, byFunction: hands.counts, byQueue: new Map<string, never>() },
-      ...{ bytesIn: sum('bytesIn'), bytesOut: sum('bytesOut') },
+      clients: 0,
+      byFunction: hands.counts,
+      byQueue: new Map<string, never>(),
+      bytesIn: sum('bytesIn'),
+      bytesOut: sum('bytesOut'),
     }
   }
 
   *connectedWorkers(): Generator<ConnectedWorker> {
     for (const { fn, host, jobs, isStopped, worker } of this.#all()) {
       yield {
-        ...{ name: worker.name, door: this.name, calledItself: host, functions: [fn], queues: [] },
-        ...{ labels: [], state: isStopped ? 'quiet' : 'running', connections: jobs.size, rssKb: 0 },
+        name: worker.name,
+        door: this.name,
+        calledItself: host,
+        functions: [fn],
+        queues: [],
+        labels: [],
+        state: isStopped ? 'quiet' : 'running',
+        connections: jobs.size,
+        rssKb: 0,
         jobs: jobs.keys(),
       }
     }

@@ -66,8 +66,19 @@ class BrokenCluster extends UnfitStore {}
 
 /** System errors of a server that may come, or of a network that is not there yet. */
 const absences: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'ECONNABORTED'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ECONNABORTED',
 ])
 /** Refusals of a server that is there and may serve in a moment. */
 const passingRefusal = /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY)\b|max number of clients/

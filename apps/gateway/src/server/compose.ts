@@ -116,7 +116,10 @@ export async function compose(parts: Parts): Promise<Composition> {
   const wallNowMs = (): number => Date.now()
   const agent = `crossgear/${parts.version}`
   const notices = new DeadJobNotices(notifyTarget(config), {
-    ...{ clock: systemClock, wallNowMs, log, agent },
+    clock: systemClock,
+    wallNowMs,
+    log,
+    agent,
     textOf: (ref, diedAtMs) => noticeText(ref, diedAtMs, { scheduler, handles, node }),
   })
   const observer = observeWith(metrics, log, { history, notices, ...(tracing && { tracing }) })
@@ -135,7 +138,12 @@ export async function compose(parts: Parts): Promise<Composition> {
   })
   const handles = new Handles(config.handlePrefix, scheduler.registry)
   const push = new Push({
-    ...{ scheduler, handles, clock: systemClock, wallNowMs, log, agent },
+    scheduler,
+    handles,
+    clock: systemClock,
+    wallNowMs,
+    log,
+    agent,
     traceOf: ({ token, trace }) => tracing?.traceOf(token) ?? trace,
     onError: (error) => observer.error('push', error),
   })
@@ -170,7 +178,10 @@ export async function compose(parts: Parts): Promise<Composition> {
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   const workplaces = (): readonly WorkerSource[] => (push.isUsed ? [...doors, push] : doors)
   const fleet = new Fleet({
-    ...{ scheduler, clock: systemClock, node, version: parts.version },
+    scheduler,
+    clock: systemClock,
+    node,
+    version: parts.version,
     doors: workplaces,
   })
   const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())
@@ -189,7 +200,14 @@ export async function compose(parts: Parts): Promise<Composition> {
         answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
     api: lateApi({
-      ...{ scheduler, snapshots, doors, cron, fleet, node, log, version: parts.version },
+      scheduler,
+      snapshots,
+      doors,
+      cron,
+      fleet,
+      node,
+      log,
+      version: parts.version,
       ...(web && { rejected: web.rejected }),
       imports: redisStore.imports,
       config: () => current,
@@ -207,7 +225,12 @@ export async function compose(parts: Parts): Promise<Composition> {
       configureDoors(doors, next)
     },
     figures: new GatewayFigures({
-      ...{ metrics, scheduler, snapshots, node, version: parts.version, store: store.kind },
+      metrics,
+      scheduler,
+      snapshots,
+      node,
+      version: parts.version,
+      store: store.kind,
       doors: workplaces,
       others: () => [...push.figures(), ...notices.figures()],
       gearmandVersion: gearmandVersions[config.gearmandVersion].number,

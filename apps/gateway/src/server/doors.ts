@@ -113,7 +113,13 @@ export async function doorsOf(
   const clock = systemClock
   const turns = new RoundRobin({ whenRoom: (items, task) => scheduler.whenRoom(items, task) })
   const common = {
-    ...{ settings: config, scheduler, clock, version, host, maxConnections, turns },
+    settings: config,
+    scheduler,
+    clock,
+    version,
+    host,
+    maxConnections,
+    turns,
     sockets: {
       backlog: config.backlog,
       keepAliveMs: config.keepaliveSeconds * 1000,

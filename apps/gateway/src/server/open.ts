@@ -70,7 +70,9 @@ function waitForStore(
 ): { readonly wait: StoreWait; readonly web: () => WebServer | undefined } {
   let waiting: WebServer | undefined
   const wait = new StoreWait({
-    ...{ config, log, signal },
+    config,
+    log,
+    signal,
     begin: async () => {
       const { env = {} } = ways
       notify(env, log, ['--ready', '--status=Waiting for the store'])
@@ -104,7 +106,12 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
   const { compose } = await import('./compose.ts')
   const composition = await wait.for(() =>
     compose({
-      ...{ config, version: opening.version, tls, store, log, openPort },
+      config,
+      version: opening.version,
+      tls,
+      store,
+      log,
+      openPort,
       shutdown: opening.shutdown,
       fail: opening.fail,
       ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
@@ -115,14 +122,18 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
   const web = await openWeb(
     { config, tls },
     {
-      ...{ ...composition, ...opening.web, log, version: opening.version },
+      ...composition,
+      ...opening.web,
+      log,
+      version: opening.version,
       ...(opening.reload && { reload: opening.reload }),
     },
     closers,
     waiting()?.handOver(),
   )
   return {
-    ...{ store, doors: [...doors, ...web.doors] },
+    store,
+    doors: [...doors, ...web.doors],
     stopAccepting: () => {
       for (const door of composition.doors) door.stopAccepting()
     },

@@ -86,7 +86,12 @@ export async function serve(
   const run = async () => {
     try {
       const opening: Opening = {
-        ...{ ...settings, version, voice, log, ways, openPort },
+        ...settings,
+        version,
+        voice,
+        log,
+        ways,
+        openPort,
         ...(reloader && { reload: reloader.reload }),
         web: sockets.has(flagOf('webPort')) ? { openPort } : {},
         shutdown: (graceful) => signals.ask('shutdown', graceful),

@@ -31,7 +31,9 @@ function readSpan(text: string): number {
 const options: readonly OptionRow[] = [
   { name: 'who', argument: 'name', help: 'only acts of this person, or of operator: the password' },
   {
-    ...{ name: 'since', argument: 'time', read: readSpan },
+    name: 'since',
+    argument: 'time',
+    read: readSpan,
     help: 'only acts that are no older, such as 30m, 12h or 7d',
   },
   {
@@ -57,7 +59,9 @@ const columns: readonly Column<Entry>[] = [
 export const auditCommands: readonly CommandRow[] = [
   {
     words: ['audit', 'list'],
-    ...{ isDefault: true, summary: 'list who did what, the newest first', options },
+    isDefault: true,
+    summary: 'list who did what, the newest first',
+    options,
     run: list,
   },
   {

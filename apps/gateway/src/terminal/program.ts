@@ -10,7 +10,8 @@ import { terminalCommands, type TerminalCommand } from './names.ts'
 /** Options that every command has. */
 const commonOptions: readonly OptionRow[] = [
   {
-    ...{ name: 'url', argument: 'url' },
+    name: 'url',
+    argument: 'url',
     help: 'the web port of a gateway (default: CROSSGEAR_URL, else that of this machine by its --web-port)',
   },
   {
@@ -31,7 +32,8 @@ matched, 5 the gateway could not do it (its store is away, it is busy), 6 the qu
 
 /** An option of commands that may need a password. */
 const userOption: OptionRow = {
-  ...{ name: 'user', argument: 'name' },
+  name: 'user',
+  argument: 'name',
   help: 'the person whose password --web-password is (default: CROSSGEAR_USER, else the password has no name)',
 }
 

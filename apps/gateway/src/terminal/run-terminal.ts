@@ -59,7 +59,10 @@ function contextOf(
     isOpen !== true,
   )
   return {
-    ...{ ...output, env, given, signal },
+    ...output,
+    env,
+    given,
+    signal,
     client: new ApiClient(address, signal),
     isJson: given.options['json'] === true,
     columns: columnsOf(stdout),

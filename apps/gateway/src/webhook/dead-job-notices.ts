@@ -95,7 +95,7 @@ export class DeadJobNotices {
   /** The last notices have a moment, each for one more try. */
   async close(): Promise<void> {
     this.#isClosing = true
-    for (const [notice, cancel] of [...this.#waiting]) {
+    for (const [notice, cancel] of Array.from(this.#waiting)) {
       cancel()
       this.#again(notice)
     }
@@ -167,7 +167,8 @@ export class DeadJobNotices {
     }
     notice.body = body
     const headers = {
-      ...{ 'Content-Type': 'application/json', 'User-Agent': agent },
+      'Content-Type': 'application/json',
+      'User-Agent': agent,
       'Crossgear-Notice': notice.id,
     }
     const nowMs = wallNowMs()

@@ -24,10 +24,18 @@ export async function noticeText(
   const record = parseJson(job.failure) as ForeignRecord
   const { errtype = 'unknown', message = '' } = attemptsOf(record).at(-1) ?? {}
   return JSON.stringify({
-    ...{ event: 'job.dead', function: fn, queue, jid: jidOf(job, scheduler.registry) },
-    ...{ handle: handles.of(job) ?? null, door: job.door, errtype, message },
-    ...{ failed_runs: failuresOf(job), lost_workers: job.losses },
+    event: 'job.dead',
+    function: fn,
+    queue,
+    jid: jidOf(job, scheduler.registry),
+    handle: handles.of(job) ?? null,
+    door: job.door,
+    errtype,
+    message,
+    failed_runs: failuresOf(job),
+    lost_workers: job.losses,
     first_failed_at: textOf(record['failed_at']) ?? null,
-    ...{ died_at: new Date(diedAtMs).toISOString(), node },
+    died_at: new Date(diedAtMs).toISOString(),
+    node,
   })
 }

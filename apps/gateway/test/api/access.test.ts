@@ -57,14 +57,21 @@ describeApi('access to the API', () => {
     const headers = { ...elsewhere, Cookie: `a=b; ${cookie.split(';')[0] ?? ''}` }
     const who = await ask(login, { headers })
     expect(who.body).toEqual({
-      ...{ role: 'operator', rights: 'admin', by: 'session', name: null, queues: null },
-      ...{ has_operator: true, has_people: false },
+      role: 'operator',
+      rights: 'admin',
+      by: 'session',
+      name: null,
+      queues: null,
+      has_operator: true,
+      has_people: false,
     })
     const byToken = await ask(login, { headers: bearer(tokenOf(answer)) })
     expect(byToken.body).toMatchObject({ role: 'operator', by: 'session' })
     expect(await log.said(/Logged in/)).toBeDefined()
     const secure = await ask(login, {
-      ...{ method: 'POST', body, headers: { 'X-Forwarded-Proto': 'https' } },
+      method: 'POST',
+      body,
+      headers: { 'X-Forwarded-Proto': 'https' },
     })
     expect(String(secure.headers['set-cookie'])).toContain('; Secure')
     const out = await ask(login, { method: 'DELETE', headers })
@@ -141,7 +148,8 @@ describeApi('access to the API', () => {
     expect(await code({ Host: 'evil.example' })).toEqual([421, 'foreign_host'])
     expect(await code({ 'Content-Type': 'text/plain' })).toEqual([415, 'unsupported_media_type'])
     expect(await code({ Origin: 'http://localhost:1', Host: 'localhost:1' })).toEqual([
-      ...[201, undefined],
+      201,
+      undefined,
     ])
   })
 })

@@ -31,7 +31,8 @@ describeApi('acts of an operator', () => {
     expect(await api.refusal('/jobs/retry', options)).toEqual([403, 'operator_needed'])
     const headers = bearer(readerPassword)
     expect(await api.refusal('/jobs/retry', { ...options, headers })).toEqual([
-      ...[403, 'operator_needed'],
+      403,
+      'operator_needed',
     ])
     const guardless = await openApi({})
     expect(await guardless.refusal('/jobs/retry', options)).toEqual([403, 'no_password'])
@@ -62,7 +63,9 @@ describeApi('acts of an operator', () => {
     const { id } = await api.job('dead-0001')
     const jobs = [id, 'dead-0001', handle, 'none-0001']
     expect(await api.actOn('delete', { jobs })).toMatchObject({
-      ...{ matched: 2, done: 2, skipped: [{ reason: 'has ended or is unknown', jobs: 1 }] },
+      matched: 2,
+      done: 2,
+      skipped: [{ reason: 'has ended or is unknown', jobs: 1 }],
     })
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
   })
@@ -96,12 +99,15 @@ describeApi('acts of an operator', () => {
     const handle = await client.submit('SUBMIT_JOB_BG', 'g', 'u1', 'x')
     await client.submit('SUBMIT_JOB_BG', 'g', 'u2', 'x')
     const filters = [
-      ...[{ jid: 'dead-0001' }, { handle }, { unique: 'u2' }, { handle, function: 'g' }],
-      ...[{ jid: 'none-0001' }, { handle: 'H:none:1' }, { unique: 'u3' }],
-      ...[
-        { handle, jid: 'dead-0001' },
-        { jid: 'dead-0001', state: 'waiting' },
-      ],
+      { jid: 'dead-0001' },
+      { handle },
+      { unique: 'u2' },
+      { handle, function: 'g' },
+      { jid: 'none-0001' },
+      { handle: 'H:none:1' },
+      { unique: 'u3' },
+      { handle, jid: 'dead-0001' },
+      { jid: 'dead-0001', state: 'waiting' },
       { jid: 'dead-0002', text: 'disk full dead-0001' },
     ]
     const counts: number[] = []
@@ -116,11 +122,9 @@ describeApi('acts of an operator', () => {
     expect(await api.actOn('delete', { filter: { handle } })).toMatchObject({ done: 0 })
     const left = (await api.jobs('')).jobs.map(({ jid, unique, state }) => [jid ?? unique, state])
     expect(left.sort()).toEqual([
-      ...[
-        ['dead-0001', 'dead'],
-        ['dead-0002', 'waiting'],
-        ['u2', 'waiting'],
-      ],
+      ['dead-0001', 'dead'],
+      ['dead-0002', 'waiting'],
+      ['u2', 'waiting'],
     ])
   })
 
@@ -138,7 +142,8 @@ describeApi('acts of an operator', () => {
     expect((await api.jobs('')).jobs).toEqual([])
     await api.deadJobs('dead-0001')
     expect(await api.actOn('cancel', { filter: {} })).toMatchObject({
-      ...{ done: 0, skipped: [{ reason: 'is dead: delete it', jobs: 1 }] },
+      done: 0,
+      skipped: [{ reason: 'is dead: delete it', jobs: 1 }],
     })
   })
 
@@ -165,7 +170,10 @@ describeApi('acts of an operator', () => {
   test('a job is submitted, and submitted again with another payload and a reference to the first', async () => {
     const api = await openApi()
     const made = (await api.act('/jobs', {
-      ...{ function: 'f', payload: { json: { a: 1 } }, level: 8, unique: 'u' },
+      function: 'f',
+      payload: { json: { a: 1 } },
+      level: 8,
+      unique: 'u',
     })) as { job: string; result: string }
     expect(made.result).toBe('created')
     const again = await api.act('/jobs', { function: 'f', unique: 'u' })
@@ -210,7 +218,8 @@ describeApi('acts of an operator', () => {
     expect(await api.act('/functions/drop', dropped)).toEqual(dropped)
     expect((await api.jobs('function=g')).jobs).toEqual([])
     expect(await api.act('/workers/order', { wid: 'w1', signal: 'quiet' })).toEqual({
-      ...{ wid: 'w1', signal: 'quiet' },
+      wid: 'w1',
+      signal: 'quiet',
     })
     await expect.poll(() => faktory.ask('BEAT {"wid":"w1"}')).toContain('quiet')
   })
@@ -229,7 +238,9 @@ describeApi('acts of an operator', () => {
     expect(await post('/jobs', { function: '' })).toEqual(wrong)
     const wordsFor = async (payload: unknown): Promise<string> => {
       const { body } = await api.ask('/api/v1/jobs', {
-        ...{ method: 'POST', headers: bearer('sesame, open'), body: { function: 'mail', payload } },
+        method: 'POST',
+        headers: bearer('sesame, open'),
+        body: { function: 'mail', payload },
       })
       return JSON.stringify(body)
     }
@@ -243,7 +254,8 @@ describeApi('acts of an operator', () => {
     expect([...api.limits]).toEqual(['body_too_large'])
     expect(await post('/jobs/1-9/resubmit', {})).toEqual([404, 'unknown_job'])
     expect(await post('/functions/drop', { functions: ['none'] })).toEqual([
-      ...[404, 'unknown_function'],
+      404,
+      'unknown_function',
     ])
   })
 })

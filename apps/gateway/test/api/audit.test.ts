@@ -88,7 +88,10 @@ describeApi('the audit', () => {
     ])
     expect(cursor).toBeNull()
     expect(entries.at(-1)).toMatchObject({
-      ...{ address: '127.0.0.1', target: '{"jobs":["dead-000001"]}', fault: null, undo: 'no' },
+      address: '127.0.0.1',
+      target: '{"jobs":["dead-000001"]}',
+      fault: null,
+      undo: 'no',
     })
     expect(await api.refusal('/audit', { headers: as('bob') })).toEqual([403, 'admin_needed'])
     expect(await api.refusal('/audit')).toEqual([403, 'operator_needed'])
@@ -134,7 +137,8 @@ describeApi('the audit', () => {
     expect((await audit(api, 'operation=none')).entries).toEqual([])
     expect((await audit(api, 'since_seconds=60')).entries).toHaveLength(6)
     expect(await api.refusal('/audit?cursor=x', { headers: as('carol') })).toEqual([
-      ...[400, 'invalid_request'],
+      400,
+      'invalid_request',
     ])
   })
 
@@ -154,7 +158,8 @@ describeApi('undoing a deletion', () => {
     const before = await shown(api)
     const kept = ['retry-00001', 'dead-000001', 'scheduled-1']
     expect((await post(api, '/jobs/delete', { jobs: kept })).body).toMatchObject({
-      ...{ done: 3, no_undo: null },
+      done: 3,
+      no_undo: null,
     })
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['waiting-001'])
     const [entry] = (await audit(api)).entries
@@ -268,7 +273,9 @@ describeApi('undoing a deletion', () => {
     }
     const { body } = await post(api, '/jobs/delete', { filter: { state: 'scheduled' } })
     expect(body).toMatchObject({
-      ...{ done: 3, undo: null, no_undo: 'the jobs were too large to be kept' },
+      done: 3,
+      undo: null,
+      no_undo: 'the jobs were too large to be kept',
     })
   })
 

@@ -5,8 +5,12 @@ import { callBounds, kindOf, unitsOf } from '../../src/api/limits/call-cost.ts'
 import { type CallBounds, CallLimiter } from '../../src/api/limits/call-limiter.ts'
 
 const bounds: CallBounds = {
-  ...{ atOnce: 1, waiting: 2, waitMs: 5_000, minUnits: 10 },
-  ...{ unitsPerSecond: 100, burstUnits: 200 },
+  atOnce: 1,
+  waiting: 2,
+  waitMs: 5_000,
+  minUnits: 10,
+  unitsPerSecond: 100,
+  burstUnits: 200,
 }
 
 beforeEach(() => void vi.useFakeTimers())
@@ -140,7 +144,13 @@ test('an answer in pieces is the JSON of the whole', async () => {
   vi.useRealTimers()
   const entries = Array.from({ length: 1_000 }, (_none, at) => ({ id: at, text: `"é${at}"` }))
   const bodies = [
-    ...[null, 'text', [], {}, entries, { jobs: [] }, { jobs: entries.slice(0, 64) }],
+    null,
+    'text',
+    [],
+    {},
+    entries,
+    { jobs: [] },
+    { jobs: entries.slice(0, 64) },
     { at: 'now', jobs: entries, none: undefined, names: ['a'], cursor: null },
     { 'a "name"': entries, other: entries.slice(0, 65) },
   ]

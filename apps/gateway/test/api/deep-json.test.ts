@@ -44,7 +44,9 @@ describeApi('JSON that nests deeper than 512', () => {
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'g', '', 'x')
     expect(await api.job(handle.replace(/\d$/, '7'))).toMatchObject({
-      ...{ envelope: null, payload: { value: deep }, output: { value: deep } },
+      envelope: null,
+      payload: { value: deep },
+      output: { value: deep },
       error: { message: failure },
     })
   })
@@ -55,7 +57,8 @@ describeApi('JSON that nests deeper than 512', () => {
       const body = `{"function":"f","payload":{"json":${nested(depth)}}}`
       const headers = bearer(operatorPassword)
       expect(await api.refusal('/jobs', { method: 'POST', headers, body })).toEqual([
-        ...[400, 'invalid_json'],
+        400,
+        'invalid_json',
       ])
     }
     const body = { function: 'f', payload: { json: JSON.parse(nested(500)) as unknown } }
@@ -74,11 +77,13 @@ describeApi('JSON that nests deeper than 512', () => {
 
 test('a page of the web port refuses it in a body', async () => {
   const web = createWebServer({
-    ...{ figures: figuresOf(new Metrics()), check: () => Promise.resolve({ ready: true }) },
+    figures: figuresOf(new Metrics()),
+    check: () => Promise.resolve({ ready: true }),
     log: recordingLog().log,
     pages: {
       '/cron': async (request) => ({
-        ...{ status: 200, type: 'application/json' },
+        status: 200,
+        type: 'application/json',
         body: JSON.stringify(await readJson(request).catch(String)),
       }),
     },

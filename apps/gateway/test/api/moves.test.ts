@@ -22,7 +22,8 @@ describeApi('moves to another queue', () => {
       matched: 3,
     })
     expect(await api.actOn('move', act)).toMatchObject({
-      ...{ done: 2, skipped: [{ reason: 'has a waiting client', jobs: 1 }] },
+      done: 2,
+      skipped: [{ reason: 'has a waiting client', jobs: 1 }],
     })
     const states = (await api.jobs('queue=fast')).jobs.map(({ jid, state }) => [jid, state])
     expect(states).toEqual([

@@ -29,12 +29,19 @@ describeApi('one function and one queue', () => {
     const flow = {
       per_second: { submitted: 2, completed: 1, failed: 0.01 },
       last_hour: {
-        ...{ submitted: 600, completed: 300, failed: 3, wait_seconds: null },
+        submitted: 600,
+        completed: 300,
+        failed: 3,
+        wait_seconds: null,
         run_seconds: { p50: expect.closeTo(0.11, 1) as number },
       },
     }
     expect(await api.get('/functions/mail%2F1')).toMatchObject({
-      ...{ function: 'mail/1', waiting: 2, submitted_total: 2, entries_total: 2, ...flow },
+      function: 'mail/1',
+      waiting: 2,
+      submitted_total: 2,
+      entries_total: 2,
+      ...flow,
     })
     const { run } = operatorOf(api)
     const shown = (await run('functions show mail/1')).stdout
@@ -42,7 +49,12 @@ describeApi('one function and one queue', () => {
     expect((await run('queues show bulk')).stdout).toMatch(/^run +p50 0.1s /m)
     expect((await run('queues show none')).code).toBe(4)
     expect(await api.get('/queues/bulk')).toMatchObject({
-      ...{ queue: 'bulk', waiting: 2, is_paused: false, throttle: null, entries_total: 2, ...flow },
+      queue: 'bulk',
+      waiting: 2,
+      is_paused: false,
+      throttle: null,
+      entries_total: 2,
+      ...flow,
     })
     const history = (await api.get('/history?function=mail%2F1')) as { buckets: object[] }
     const filled = history.buckets.filter(

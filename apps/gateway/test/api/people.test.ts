@@ -39,7 +39,8 @@ describeApi('people', () => {
       expect([path, ...(await post('bob', path, body))]).toEqual([path, 403, 'admin_needed'])
     }
     expect(await post('carol', '/functions/open', { functions: ['resize'] })).toEqual([
-      ...[200, undefined],
+      200,
+      undefined,
     ])
     expect(await post('carol', '/functions/limits', limits)).toEqual([200, undefined])
   })
@@ -49,11 +50,17 @@ describeApi('people', () => {
     const headers = bearer(operatorPassword)
     const body = { functions: ['resize'] }
     expect(await refusal('/functions/open', { method: 'POST', headers, body })).toEqual([
-      ...[200, undefined],
+      200,
+      undefined,
     ])
     expect((await ask(login, { headers })).body).toEqual({
-      ...{ role: 'operator', rights: 'admin', by: 'password', name: null, queues: null },
-      ...{ has_operator: true, has_people: true },
+      role: 'operator',
+      rights: 'admin',
+      by: 'password',
+      name: null,
+      queues: null,
+      has_operator: true,
+      has_people: true,
     })
   })
 
@@ -67,11 +74,17 @@ describeApi('people', () => {
     ])
     const headers = { ...elsewhere, Cookie: cookieOf(answer) }
     expect((await there.ask(login, { headers })).body).toEqual({
-      ...{ role: 'operator', rights: 'operate', by: 'session', name: 'bob', queues: null },
-      ...{ has_operator: true, has_people: true },
+      role: 'operator',
+      rights: 'operate',
+      by: 'session',
+      name: 'bob',
+      queues: null,
+      has_operator: true,
+      has_people: true,
     })
     expect(await there.refusal('/reload', { method: 'POST', headers })).toEqual([
-      ...[403, 'admin_needed'],
+      403,
+      'admin_needed',
     ])
     const forged = { ...elsewhere, Cookie: cookieOf(answer).replace('Ym9i', 'Y2Fyb2w') }
     expect((await there.ask(login, { headers: forged })).body).toMatchObject({ role: null })
@@ -134,7 +147,8 @@ describeApi('people', () => {
 
   test('a proxy names them only from its addresses, with one name and a known role', async () => {
     const headersOf = (user: string | string[], role?: string) => ({
-      ...{ ...elsewhere, 'X-User': user },
+      ...elsewhere,
+      'X-User': user,
       ...(role !== undefined && { 'X-Role': role }),
     })
     const names = { userHeader: 'X-User', roleHeader: 'X-Role' }
@@ -143,7 +157,11 @@ describeApi('people', () => {
     const who = async (headers: Record<string, string | string[]>) =>
       (await ask(login, { headers })).body
     expect(await who(headersOf('dora', 'admin'))).toMatchObject({
-      ...{ role: 'operator', rights: 'admin', by: 'proxy', name: 'dora', queues: null },
+      role: 'operator',
+      rights: 'admin',
+      by: 'proxy',
+      name: 'dora',
+      queues: null,
     })
     expect(await who(elsewhere)).toMatchObject({ role: null, by: 'address' })
     const bad = [

@@ -88,7 +88,9 @@ describeApi('reads of the API', () => {
     expect(await names('function=none')).toEqual([])
     const [dead] = (await whole(api, 'state=dead')).jobs
     expect(dead?.error).toMatchObject({
-      ...{ type: 'Bad', message: 'disk is full', backtrace: ['a.rb:1'] },
+      type: 'Bad',
+      message: 'disk is full',
+      backtrace: ['a.rb:1'],
     })
     expect((await whole(api, 'state=scheduled')).jobs[0]?.due_at).toBe('2099-01-01T00:00:00.000Z')
   })
@@ -99,11 +101,17 @@ describeApi('reads of the API', () => {
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', '{"a":[1,"é"]}')
     const job = await api.job(handle)
     expect(job.payload).toEqual({
-      ...{ size_bytes: 14, form: 'json', value: { a: [1, 'é'] }, is_cut: false },
+      size_bytes: 14,
+      form: 'json',
+      value: { a: [1, 'é'] },
+      is_cut: false,
     })
     expect((await api.job(job.id, 'payload=text')).payload.value).toBe('{"a":[1,"é"]}')
     expect((await api.job(job.id, 'payload=hex&max_payload_bytes=3')).payload).toEqual({
-      ...{ size_bytes: 14, form: 'hex', value: '7b2261', is_cut: true },
+      size_bytes: 14,
+      form: 'hex',
+      value: '7b2261',
+      is_cut: true,
     })
     const cut = await api.job(job.id, 'payload=text&max_payload_bytes=10')
     expect(cut.payload).toMatchObject({ value: '{"a":[1,"', is_cut: true })
@@ -119,7 +127,10 @@ describeApi('reads of the API', () => {
     )
     const longJob = await api.job(long)
     expect(longJob.payload).toEqual({
-      ...{ size_bytes: 4 * 1024 * 1024 + 1, form: 'none', value: null, is_cut: true },
+      size_bytes: 4 * 1024 * 1024 + 1,
+      form: 'none',
+      value: null,
+      is_cut: true,
     })
     expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])
     const faktory = await api.gateway.faktory({})
@@ -187,8 +198,11 @@ describeApi('reads of the API', () => {
     })
     const { connections } = (await api.get('/connections')) as { connections: unknown[] }
     expect(connections).toContainEqual({
-      ...{ door: 'gearman', address: '127.0.0.1', client_id: 'the worker' },
-      ...{ functions: ['mail'], functions_total: 1 },
+      door: 'gearman',
+      address: '127.0.0.1',
+      client_id: 'the worker',
+      functions: ['mail'],
+      functions_total: 1,
     })
     expect(await api.get('/nodes')).toMatchObject({ nodes: [{ is_this: true }] })
     expect(await api.get('/overview')).toMatchObject({ waiting: 1, scheduled: 1, queues: 2 })
@@ -225,12 +239,25 @@ describeApi('reads of the API', () => {
     const filled = hour.buckets.filter((bucket) => 'submitted' in bucket && bucket.submitted !== 0)
     expect(filled).toEqual([
       {
-        ...{ start: new Date(startMs).toISOString(), submitted: 12, completed: 10 },
-        ...{ failed: 1, died: 0, retried: 0, interrupted: 0, lost: 0, expired: 0 },
-        ...{ cancelled: 0, deleted: 0, moved: 0, requeued: 0, killed: 0, wait_seconds: null },
+        start: new Date(startMs).toISOString(),
+        submitted: 12,
+        completed: 10,
+        failed: 1,
+        died: 0,
+        retried: 0,
+        interrupted: 0,
+        lost: 0,
+        expired: 0,
+        cancelled: 0,
+        deleted: 0,
+        moved: 0,
+        requeued: 0,
+        killed: 0,
+        wait_seconds: null,
         run_seconds: {
           p50: expect.closeTo(0.11, 1) as number,
-          ...{ p95: expect.closeTo(0.9, 0) as number, p99: expect.closeTo(1, 0) as number },
+          p95: expect.closeTo(0.9, 0) as number,
+          p99: expect.closeTo(1, 0) as number,
         },
       },
     ])

@@ -32,7 +32,9 @@ async function filled() {
   const get = async (path: string) => (await api.ask(`/api/v1${path}`, { headers })).body
   const post = async (path: string, body: unknown) => {
     const { status, body: answer } = await api.ask(`/api/v1${path}`, {
-      ...{ method: 'POST', headers, body },
+      method: 'POST',
+      headers,
+      body,
     })
     return { status, answer: answer as Answer }
   }
@@ -72,7 +74,8 @@ describeApi('a person with some of the functions and queues', () => {
     const own = ['own-function', 'own-queue-01']
     expect(namesIn(await get('/jobs'), 'jobs', 'jid').sort()).toEqual(own)
     expect(namesIn(await get('/functions'), 'functions', 'lane').sort()).toEqual([
-      ...['mail-out', 'print@letters'],
+      'mail-out',
+      'print@letters',
     ])
     expect(namesIn(await get('/queues'), 'queues', 'queue').sort()).toEqual(['default', 'letters'])
     expect(await get('/queues/default')).toMatchObject({ waiting: 1, entries_total: 1 })
@@ -135,7 +138,8 @@ describeApi('a person with some of the functions and queues', () => {
       '/history?queue=bulk',
     ]) {
       expect([path, await api.refusal(path, { headers: as('bob') })]).toEqual([
-        ...[path, [403, 'not_yours']],
+        path,
+        [403, 'not_yours'],
       ])
     }
     expect(await jidsLeft(api)).toHaveLength(4)

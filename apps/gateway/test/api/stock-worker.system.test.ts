@@ -39,7 +39,9 @@ describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker se
     const worker = stockWorker(api, 'seen')
     await expect.poll(worker.said).toEqual(['submitted'])
     const later = (await api.act('/jobs', {
-      ...{ function: 'seen', payload: { text: 'later' }, delay_seconds: 3_600 },
+      function: 'seen',
+      payload: { text: 'later' },
+      delay_seconds: 3_600,
     })) as { job: string }
     await api.act(`/jobs/${later.job}/resubmit`, { payload: { text: 'changed' } })
     await expect.poll(worker.said).toEqual(['submitted', 'changed'])

@@ -47,7 +47,10 @@ describeApi('workers of all gateways', () => {
     await worker.ask('GRAB_JOB')
     worker.send('WORK_STATUS', handle, '3', '4')
     const faktory = await FwpClient.greeted(here.gateway.port('faktory'), {
-      ...{ wid: 'w-77', hostname: 'images', pid: 4242, labels: ['blue'] },
+      wid: 'w-77',
+      hostname: 'images',
+      pid: 4242,
+      labels: ['blue'],
     })
     await faktory.push('resize-0001', { jobtype: 'resize', queue: 'bulk' })
     await faktory.ask('FETCH bulk')
@@ -57,33 +60,54 @@ describeApi('workers of all gateways', () => {
       const answer = await workersAt(api)
       expect(answer).toMatchObject({ total: 2, silent_nodes: [], cursor: null })
       expect(answer.functions).toContainEqual({
-        ...{ function: 'mail', door: 'gearman', idle: 0, busy: 1 },
+        function: 'mail',
+        door: 'gearman',
+        idle: 0,
+        busy: 1,
       })
       expect(answer.queues).toEqual([{ queue: 'bulk', idle: 0, busy: 1 }])
       const [mailer] = answer.workers.filter(({ name }) => name === 'mailer-1')
       expect(mailer).toMatchObject({
-        ...{ node: await nodeOf(there), door: 'gearman', wid: null, functions: ['mail'] },
-        ...{ jobs_total: 1, seconds_since_beat: null },
+        node: await nodeOf(there),
+        door: 'gearman',
+        wid: null,
+        functions: ['mail'],
+        jobs_total: 1,
+        seconds_since_beat: null,
         address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
         jobs: [{ function: 'mail', queue: 'default', progress: { percent: 75 } }],
       })
       expect(await api.job(handle)).toMatchObject({
-        ...{ state: 'running', reserved_until: null, foreground: false, progress: { percent: 75 } },
+        state: 'running',
+        reserved_until: null,
+        foreground: false,
+        progress: { percent: 75 },
         held_by: {
-          ...{ kind: 'worker', node: await nodeOf(there), node_answers: true },
+          kind: 'worker',
+          node: await nodeOf(there),
+          node_answers: true,
           worker: { worker: mailer?.worker, name: 'mailer-1', address: mailer?.address },
         },
       })
       const [resizer] = answer.workers.filter(({ wid }) => wid === 'w-77')
       expect(resizer).toMatchObject({
-        ...{ node: await nodeOf(here), door: 'faktory', hostname: 'images', pid: 4242 },
-        ...{ labels: ['blue'], queues: ['bulk'], jobs_total: 1, connections: 1 },
+        node: await nodeOf(here),
+        door: 'faktory',
+        hostname: 'images',
+        pid: 4242,
+        labels: ['blue'],
+        queues: ['bulk'],
+        jobs_total: 1,
+        connections: 1,
         jobs: [{ function: 'resize', queue: 'bulk' }],
       })
       const since = Date.parse(resizer?.jobs[0]?.since ?? '')
       expect(Math.abs(Date.now() - since)).toBeLessThan(30_000)
       expect((await api.job('resize-0001')).held_by?.worker).toMatchObject({
-        ...{ wid: 'w-77', hostname: 'images', pid: 4242, worker: resizer?.worker },
+        wid: 'w-77',
+        hostname: 'images',
+        pid: 4242,
+        worker: resizer?.worker,
       })
       expect(await api.get(`/workers/${resizer?.worker ?? ''}`)).toEqual({
         ...resizer,
@@ -150,8 +174,14 @@ describeApi('workers of all gateways', () => {
     })
     const known = (await nodesOf(here)).find(({ is_this: isThis }) => !isThis)
     expect(known).toMatchObject({
-      ...{ answers: true, host: hostname(), pid: process.pid, version: '0.1.0', doors: ports },
-      ...{ workers: 0, jobs: 0, uptime_seconds: expect.any(Number) as number },
+      answers: true,
+      host: hostname(),
+      pid: process.pid,
+      version: '0.1.0',
+      doors: ports,
+      workers: 0,
+      jobs: 0,
+      uptime_seconds: expect.any(Number) as number,
     })
     expect((await operatorOf(here).run('nodes')).stdout).toContain(` ${process.pid} `)
 
@@ -171,7 +201,8 @@ describeApi('workers of all gateways', () => {
     const shown = await operatorOf(here).run(`jobs show ${handle}`)
     expect(shown.stdout).toContain('worker of 0123456789, which does not answer')
     expect(await workersAt(here, 'node=0123456789')).toMatchObject({
-      ...{ total: 0, silent_nodes: ['0123456789'] },
+      total: 0,
+      silent_nodes: ['0123456789'],
     })
     const listed = await operatorOf(here).run('workers --node 0123456789')
     expect(listed.stderr).toContain('The gateway 0123456789 does not answer')

@@ -320,8 +320,13 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
   async function fileOf(jobs: number, settings: readonly object[] = []): Promise<string> {
     const file = join(await temporaryFolder(), 'made.ndjson.gz')
     const lines = Array.from({ length: jobs }, (_none, at) => ({
-      ...{ v: 1, import_id: at.toString(16).padStart(32, '0'), state: 'queued', door: 'gearman' },
-      ...{ function: 'bulk', level: 5, payload: Buffer.from(`job ${at}`).toString('base64') },
+      v: 1,
+      import_id: at.toString(16).padStart(32, '0'),
+      state: 'queued',
+      door: 'gearman',
+      function: 'bulk',
+      level: 5,
+      payload: Buffer.from(`job ${at}`).toString('base64'),
     }))
     const all = [
       { v: 1, kind: 'backup', id: `made-of-${jobs}`, made: '2026-01-01T00:00:00.000Z' },

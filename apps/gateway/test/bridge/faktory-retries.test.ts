@@ -130,8 +130,11 @@ describe('the outcome of a failure', () => {
 
   test('a final failure is kept for operators, unless the producer keeps no dead jobs', () => {
     expect(recordOf(failing({ door: 'gearman' }), 'fail')).toEqual({
-      ...{ retry_count: 0, failed_at: '2026-01-02T03:04:05.006Z' },
-      ...{ message: 'broken', errtype: 'unknown', remaining: 0 },
+      retry_count: 0,
+      failed_at: '2026-01-02T03:04:05.006Z',
+      message: 'broken',
+      errtype: 'unknown',
+      remaining: 0,
     })
     expect(failing({ door: 'faktory', retries: 0 })).not.toHaveProperty('record')
   })
@@ -191,8 +194,11 @@ describe('the outcome of a failure', () => {
 
   test('a dead job’s failure names no next attempt', () => {
     expect(recordOf(failing({ retries: -1 }), 'dead')).toEqual({
-      ...{ retry_count: 0, failed_at: '2026-01-02T03:04:05.006Z' },
-      ...{ message: 'broken', errtype: 'unknown', remaining: -1 },
+      retry_count: 0,
+      failed_at: '2026-01-02T03:04:05.006Z',
+      message: 'broken',
+      errtype: 'unknown',
+      remaining: -1,
     })
   })
 })

@@ -14,18 +14,16 @@ const open = openOn(() => `unix://${server.path}`)
 
 /** Values that native programs may write into any field. */
 const values: readonly (string | Buffer)[] = [
-  ...[
-    '',
-    '1',
-    '-1',
-    'nan',
-    '1e400',
-    '{"a":',
-    '[1]',
-    '{"retry_count":1e400}',
-    'a=b=c',
-    '9'.repeat(400),
-  ],
+  '',
+  '1',
+  '-1',
+  'nan',
+  '1e400',
+  '{"a":',
+  '[1]',
+  '{"retry_count":1e400}',
+  'a=b=c',
+  '9'.repeat(400),
   '{"jid":"other-job","custom":"\\"track\\"","backtrace":1}',
   `{"jobtype":"x","custom":${'['.repeat(600)}${']'.repeat(600)},"backtrace":2}`,
   Buffer.from([0xff, 0xfe, 0]),

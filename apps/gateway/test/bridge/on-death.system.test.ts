@@ -39,7 +39,9 @@ describeFleet('a job that dies tells somebody:', words, (fleet) => {
     expect(JSON.parse(await gravedigger.doNextJob())).toEqual([
       'mortal-1',
       {
-        ...{ function: 'mortal', queue: 'mortals', jid: 'mortal-1' },
+        function: 'mortal',
+        queue: 'mortals',
+        jid: 'mortal-1',
         failure: expect.objectContaining({ errtype: 'Broken', message: 'no disk' }) as unknown,
       },
     ])

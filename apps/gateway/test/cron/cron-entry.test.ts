@@ -51,7 +51,11 @@ describe('a cron entry', () => {
     const given = { type: 'report', args: [1, 'a'], queue: 'slow', retry: 3, custom: { track: 1 } }
     const entry = readCronEntry({ schedule: '* * * * *', job: given })
     expect(entry.jobOf('12345678')).toMatchObject({
-      ...{ jid: '12345678', jobtype: 'report', args: '[1,"a"]', queue: 'slow', retry: 3 },
+      jid: '12345678',
+      jobtype: 'report',
+      args: '[1,"a"]',
+      queue: 'slow',
+      retry: 3,
       custom: '{"track":1}',
     })
     expect(entry.job).toEqual(given)

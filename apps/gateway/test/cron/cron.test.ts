@@ -61,7 +61,8 @@ describe.skipIf(lacksRedis)('cron', () => {
     await pass(clock, minuteMs, ...nodes)
     expect(await worker.askJson('FETCH')).toMatchObject({ jobtype: 'tick' })
     expect((await worker.askJson('INFO'))['faktory']).toMatchObject({
-      ...{ total_enqueued: 0, sets: { working: 2 } },
+      total_enqueued: 0,
+      sets: { working: 2 },
     })
     expect(nodes.flatMap(({ troubles }) => troubles)).toEqual([])
   })
@@ -74,7 +75,8 @@ describe.skipIf(lacksRedis)('cron', () => {
     const info = await (await gateway.client()).askJson('INFO')
     expect(info['faktory']).toMatchObject({ total_enqueued: 1 })
     expect((await node.cron.list())[0]).toMatchObject({
-      ...{ lastMs: startMs + 30_000, nextMs: startMs + 30_000 + 10 * minuteMs },
+      lastMs: startMs + 30_000,
+      nextMs: startMs + 30_000 + 10 * minuteMs,
     })
   })
 
@@ -147,8 +149,11 @@ describe.skipIf(lacksRedis)('cron', () => {
         },
         {
           ...minutely,
-          ...{ source: 'added', is_paused: false, timezone: 'UTC' },
-          ...{ last_run: null, next_run: nextRun },
+          source: 'added',
+          is_paused: false,
+          timezone: 'UTC',
+          last_run: null,
+          next_run: nextRun,
         },
       ],
     })

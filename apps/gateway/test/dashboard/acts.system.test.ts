@@ -44,8 +44,11 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const place = { host: '127.0.0.1', port: gateway.port('faktory') }
     client = new Client(place)
     worker = new Worker({
-      ...{ ...place, queues: ['work', 'other'], concurrency: 1 },
-      ...{ wid: 'stock-worker', beatInterval: 1 },
+      ...place,
+      queues: ['work', 'other'],
+      concurrency: 1,
+      wid: 'stock-worker',
+      beatInterval: 1,
       registry: {
         work: (...args: unknown[]) => void ran.push(...args),
         broken: (...args: unknown[]) => {

@@ -15,8 +15,11 @@ const api: ApiBackend = { call: () => Promise.reject(new Error('the API was aske
 
 async function listening(): Promise<number> {
   const web = createWebServer({
-    ...{ figures: figuresOf(new Metrics()), check: () => Promise.resolve({ ready: true }) },
-    ...{ api, log: recordingLog().log, access: { password: 'sesame, open' } },
+    figures: figuresOf(new Metrics()),
+    check: () => Promise.resolve({ ready: true }),
+    api,
+    log: recordingLog().log,
+    access: { password: 'sesame, open' },
   })
   onTestFinished(() => web.close())
   return (await web.listen({ host: '127.0.0.1', port: 0 })).port

@@ -28,8 +28,20 @@ const shown = (text: string): string =>
   text.replaceAll('\u202e', '⟨U+202E⟩').replaceAll('\u200b', '⟨U+200B⟩')
 
 const places = [
-  ...['overview', 'overview?span=hour', 'overview?span=day', 'jobs', 'scheduled', 'retries'],
-  ...['dead', 'functions', 'queues', 'workers', 'nodes', 'cron', 'batches', 'migrations'],
+  'overview',
+  'overview?span=hour',
+  'overview?span=day',
+  'jobs',
+  'scheduled',
+  'retries',
+  'dead',
+  'functions',
+  'queues',
+  'workers',
+  'nodes',
+  'cron',
+  'batches',
+  'migrations',
 ]
 
 /** Pages show what is new within a second or two, and later on a busy machine. */

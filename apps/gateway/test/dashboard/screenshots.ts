@@ -42,8 +42,12 @@ const registry = Object.fromEntries(
 const workers = ['web-1', 'web-2', 'batch-1'].map(
   (name, at) =>
     new Worker({
-      ...{ ...place, wid: `${name}-${4100 + at}`, concurrency: 9, beatInterval: 1 },
-      ...{ labels: [name.split('-')[0] ?? ''], queues: ['mail', 'default', 'media', 'bulk'] },
+      ...place,
+      wid: `${name}-${4100 + at}`,
+      concurrency: 9,
+      beatInterval: 1,
+      labels: [name.split('-')[0] ?? ''],
+      queues: ['mail', 'default', 'media', 'bulk'],
       registry,
     }),
 )

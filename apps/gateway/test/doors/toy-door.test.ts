@@ -68,7 +68,9 @@ describe('a door with one row', () => {
 
   test('is in the banner', () => {
     const banner = renderBanner({
-      ...{ version: '1.2.3', voice: 'text', log: recordingLog().log },
+      version: '1.2.3',
+      voice: 'text',
+      log: recordingLog().log,
       hasPassword: false,
       doors: [{ name: 'echo', host: '*', port: 7, tls: false }],
       store: { kind: 'redis-url', describe: '', nativeUrl: 'redis://h' },

@@ -54,7 +54,8 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const [faktory, web] = [await freePort(), await freePort()]
     const words = ['-b', `127.0.0.2:${faktory}`, '--w', `127.0.0.3:${web}`]
     const { child, ready, exited } = await startFaktory(words, {
-      ...{ env: onRedis(), free: false },
+      env: onRedis(),
+      free: false,
     })
     expect((await ready).doors).toMatchObject([
       { name: 'faktory', host: '127.0.0.2', port: faktory },
@@ -69,7 +70,8 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('-w :0 closes the web port, and -b :0 listens everywhere, with a warning; SIGINT ends it with 0', async () => {
     const words = ['-b=:0', '-w=:0']
     const { child, ready, said, exited } = await startFaktory(words, {
-      ...{ env: onRedis(), free: false },
+      env: onRedis(),
+      free: false,
     })
     expect((await ready).doors).toMatchObject([{ name: 'faktory', host: '*' }])
     await said(/The Faktory port is open to the network without a password/)
@@ -81,7 +83,8 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const { port } = await startFaktory([], { env: onRedis() })
     const taken = await port('faktory')
     const second = await startFaktory(['-b', `127.0.0.1:${taken}`, '-w', ':0'], {
-      ...{ env: onRedis(), free: false },
+      env: onRedis(),
+      free: false,
     })
     const { code, stderr } = await second.exited
     expect(stderr).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use[^\n]+ -b\.\n$/)
@@ -168,7 +171,8 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const { client, port } = await startFaktory(words, { env })
     await client()
     const named = await ask(await port('web'), '/healthz', {
-      ...{ method: 'GET', headers: { Host: 'faktory.internal' } },
+      method: 'GET',
+      headers: { Host: 'faktory.internal' },
     })
     expect(named.status).toBe(200)
   })

@@ -15,7 +15,9 @@ async function refusal(
   const folder = await configFolder(files)
   const given = words.includes('-c') ? words : ['-c', folder, ...words]
   const running = runFaktory(given, {
-    ...{ version: '0', env, out: { write: () => undefined } },
+    version: '0',
+    env,
+    out: { write: () => undefined },
     serve: () => Promise.reject(new Error('it is not refused')),
   })
   const error = await running.then(

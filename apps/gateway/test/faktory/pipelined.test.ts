@@ -23,7 +23,9 @@ describeFaktory('commands in one write', (gateways) => {
     const made = await one.ask('BATCH NEW {"success":{"jobtype":"t","queue":"later"}}')
     const bid = made.split('\r\n')[1] ?? ''
     one.send(
-      ...[pushLine('in-batch', { custom: { bid } }), `BATCH COMMIT ${bid}`, `BATCH STATUS ${bid}`],
+      pushLine('in-batch', { custom: { bid } }),
+      `BATCH COMMIT ${bid}`,
+      `BATCH STATUS ${bid}`,
     )
     expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
     expect(await one.reply()).toContain(

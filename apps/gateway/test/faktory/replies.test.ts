@@ -182,12 +182,27 @@ describeFaktory('a job that comes back', (gateways) => {
     await one.ask('MUTATE {"cmd":"requeue","target":"retries"}')
     const job = await one.askJson('FETCH bulk')
     expect(Object.keys(job)).toEqual([
-      ...['retry', 'failure', 'custom', 'jid', 'queue', 'jobtype', 'created_at', 'enqueued_at'],
-      ...['at', 'args', 'reserve_for', 'backtrace'],
+      'retry',
+      'failure',
+      'custom',
+      'jid',
+      'queue',
+      'jobtype',
+      'created_at',
+      'enqueued_at',
+      'at',
+      'args',
+      'reserve_for',
+      'backtrace',
     ])
     expect(job['failure']).toEqual({
-      ...{ failed_at: expect.any(String), next_at: expect.any(String), message: 'm' },
-      ...{ errtype: 'E', backtrace: ['l'], retry_count: 0, remaining: 2 },
+      failed_at: expect.any(String),
+      next_at: expect.any(String),
+      message: 'm',
+      errtype: 'E',
+      backtrace: ['l'],
+      retry_count: 0,
+      remaining: 2,
     })
   })
 })

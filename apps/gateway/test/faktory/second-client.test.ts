@@ -19,7 +19,11 @@ describeFaktory('the npm package faktory-client', (gateways) => {
     const good = await producer.push({ jobtype: 'mail', args: ['a', { b: 1 }], queue: 'bulk' })
     const bad = await producer.push({ jobtype: 'mail', args: [], queue: 'bulk' })
     expect(await worker.fetch('critical', 'bulk')).toMatchObject({
-      ...{ jid: good, jobtype: 'mail', args: ['a', { b: 1 }], queue: 'bulk', retry: 25 },
+      jid: good,
+      jobtype: 'mail',
+      args: ['a', { b: 1 }],
+      queue: 'bulk',
+      retry: 25,
     })
     expect(await worker.ack(good)).toBe('OK')
     expect(await worker.fetch('bulk')).toMatchObject({ jid: bad })

@@ -117,11 +117,19 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
     }
     worker.sendBytes(Buffer.concat(said))
     const rightAnswers = Array.from({ length: 50 }, (_none, at) => [
-      ...['STATUS_RES', handle, '1', '1', String(at + 1), '50'],
+      'STATUS_RES',
+      handle,
+      '1',
+      '1',
+      String(at + 1),
+      '50',
     ])
     expect(await worker.receiveMany(50)).toEqual(rightAnswers)
     const reports = Array.from({ length: 50 }, (_none, at) => [
-      ...['WORK_STATUS', handle, String(at + 1), '50'],
+      'WORK_STATUS',
+      handle,
+      String(at + 1),
+      '50',
     ])
     expect(await client.receiveMany(50)).toEqual(reports)
   })

@@ -36,7 +36,12 @@ async function startHistory() {
 }
 
 const aRun = (end: EndedRun['end'], runMs?: number): EndedRun => ({
-  ...{ lane: 'f', id: 1, door: 'gearman', by: 'named', end, token: 'n1' },
+  lane: 'f',
+  id: 1,
+  door: 'gearman',
+  by: 'named',
+  end,
+  token: 'n1',
   ...(runMs !== undefined && { runMs }),
 })
 
@@ -50,8 +55,11 @@ test('counts are added every ten seconds', async () => {
   expect(await sums()).toEqual({})
   await clock.advance(historyEveryMs)
   const first = {
-    ...{ submitted: 2, completed: 1, failed: 1 },
-    ...{ [`wait:${bucketOf(3)}`]: 1, [`run:${bucketOf(100)}`]: 1 },
+    submitted: 2,
+    completed: 1,
+    failed: 1,
+    [`wait:${bucketOf(3)}`]: 1,
+    [`run:${bucketOf(100)}`]: 1,
   }
   expect(await sums()).toEqual(first)
   history.ended(aRun('completed'))

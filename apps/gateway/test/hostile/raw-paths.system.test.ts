@@ -7,7 +7,11 @@ const up = ['..', '%2e%2e', '.%2E', '%252e%252e', '..%2f..', '..\\..', '%c0%ae%c
 const paths = [
   ...up.map((each) => `/ui/${each}/package.json`),
   ...up.map((each) => `/ui/pages/${each}/${each}/${each}/${each}/etc/passwd`),
-  ...['//etc/passwd', '/ui//etc/passwd', '/ui/%00', '/ui/app.js%00.png', 'http://x/ui/../main.js'],
+  '//etc/passwd',
+  '/ui//etc/passwd',
+  '/ui/%00',
+  '/ui/app.js%00.png',
+  'http://x/ui/../main.js',
 ]
 
 describe.skipIf(lacksRedis)('the web port', () => {

@@ -26,10 +26,23 @@ describe.skipIf(lacksRedis)('the log', () => {
       return join(folder, name)
     }
     const gateway = gatewayOfTest([
-      ...['serve', '--log-level', 'trace', '--gearman-port', '0', '--faktory-port', '0'],
-      ...['--web-port', '0', '--redis-url', `redis://:${secrets.store}@127.0.0.1:${redis.port}/0`],
-      ...['--faktory-password', secrets.faktory, '--web-password', file('operator')],
-      ...['--web-reader-password', file('reader')],
+      'serve',
+      '--log-level',
+      'trace',
+      '--gearman-port',
+      '0',
+      '--faktory-port',
+      '0',
+      '--web-port',
+      '0',
+      '--redis-url',
+      `redis://:${secrets.store}@127.0.0.1:${redis.port}/0`,
+      '--faktory-password',
+      secrets.faktory,
+      '--web-password',
+      file('operator'),
+      '--web-reader-password',
+      file('reader'),
     ])
     const { port } = await gateway.ready
 

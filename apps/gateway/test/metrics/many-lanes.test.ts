@@ -16,25 +16,33 @@ const registry = { names: new LaneNames(), all: () => [] }
 const counts = Array.from({ length: lanes }, (_none, at): LaneCounts => {
   const lane = `f${at}@q${at % 7}`
   return {
-    ...{ lane, high: 0, normal: 2, low: 1, running: 1, scheduled: 0, dead: 0, workers: 1 },
-    ...{ ...totalsOf(() => 0), submitted: 4, completed: 1, retrying: 0 },
-    ...{ isRemoved: false, openness: 'auto', oldestMs: undefined },
+    lane,
+    high: 0,
+    normal: 2,
+    low: 1,
+    running: 1,
+    scheduled: 0,
+    dead: 0,
+    workers: 1,
+    ...totalsOf(() => 0),
+    submitted: 4,
+    completed: 1,
+    retrying: 0,
+    isRemoved: false,
+    openness: 'auto',
+    oldestMs: undefined,
   }
 })
 const scheduler = {
-  ...{
-    registry,
-    jobs: {
-      counts: () => Promise.resolve(counts),
-      formerTotals: () => Promise.resolve(totalsOf(() => 0)),
-    },
-    nodes: new Map<string, number>(),
-    queues: { holdsBack: () => false },
+  registry,
+  jobs: {
+    counts: () => Promise.resolve(counts),
+    formerTotals: () => Promise.resolve(totalsOf(() => 0)),
   },
-  ...{
-    storeNowMs: () => 1_700_000_000_000,
-    tasks: { of: () => ({ cycles: 0, wallMs: 0 }), expired: 0 },
-  },
+  nodes: new Map<string, number>(),
+  queues: { holdsBack: () => false },
+  storeNowMs: () => 1_700_000_000_000,
+  tasks: { of: () => ({ cycles: 0, wallMs: 0 }), expired: 0 },
 } as unknown as Scheduler
 
 function sumOf(figures: readonly Figure[], name: string): number {
@@ -44,8 +52,14 @@ function sumOf(figures: readonly Figure[], name: string): number {
 
 test(`figures of ${lanes} lanes are computed in pieces, so that the event loop stays responsive`, async () => {
   const info = new Info({
-    ...{ scheduler, version: '0', uptimeMs: () => 0, connections: () => 0, commands: () => 0 },
-    ...{ workers: () => 0, reapedWorkers: () => 0, memoryBytes: () => 0 },
+    scheduler,
+    version: '0',
+    uptimeMs: () => 0,
+    connections: () => 0,
+    commands: () => 0,
+    workers: () => 0,
+    reapedWorkers: () => 0,
+    memoryBytes: () => 0,
   })
   const snapshot = await takeSnapshot(scheduler, 0)
   const labels = { functions: new BoundedLabels(500), queues: new BoundedLabels(500) }

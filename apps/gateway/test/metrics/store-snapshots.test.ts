@@ -10,7 +10,10 @@ function startSnapshots() {
   let nowMs = 0
   const registry = { names: new LaneNames(), all: () => [] }
   const scheduler = {
-    ...{ registry, nodes: new Map(), queues: { holdsBack: () => false }, storeNowMs: () => nowMs },
+    registry,
+    nodes: new Map(),
+    queues: { holdsBack: () => false },
+    storeNowMs: () => nowMs,
     jobs: {
       counts: () => {
         looks.counts += 1
@@ -24,7 +27,10 @@ function startSnapshots() {
   const store = async () => ({ figures: [], readAtMs: (await snapshots.get()).readAtMs })
   const pages = new MetricsPages({ node: none, gearman: none, faktory: none, store }, () => nowMs)
   return {
-    ...{ looks, snapshots, view: new LatestView(snapshots), pass: (ms: number) => (nowMs += ms) },
+    looks,
+    snapshots,
+    view: new LatestView(snapshots),
+    pass: (ms: number) => (nowMs += ms),
     scrape: async (accept?: string) => (await pages.answer('/metrics', accept)).body,
   }
 }

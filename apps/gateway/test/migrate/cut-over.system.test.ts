@@ -76,9 +76,14 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
     for (let at = 0; at < 50; at += 1) await client.job('Mail', at).push()
     await client.close()
     const words = [
-      ...['run', '--from', `faktory://127.0.0.1:${from.faktory}`, '--move'],
-      ...['--to', `faktory://:secret@127.0.0.1:${back.faktory}`],
-      ...['--journal', join(await temporaryFolder(), 'journal')],
+      'run',
+      '--from',
+      `faktory://127.0.0.1:${from.faktory}`,
+      '--move',
+      '--to',
+      `faktory://:secret@127.0.0.1:${back.faktory}`,
+      '--journal',
+      join(await temporaryFolder(), 'journal'),
     ]
     const moved = await migrate(...words)
     expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('50 removed')])

@@ -132,13 +132,18 @@ describe('crossgear migrate into another server', () => {
         lineOf({
           ...faktory,
           payload: Buffer.from('[1,12345678901234567890]'),
-          ...{ jid: 'jid-number-1', envelope: envelope('jid-number-1', 'bulk'), queue: 'bulk' },
+          jid: 'jid-number-1',
+          envelope: envelope('jid-number-1', 'bulk'),
+          queue: 'bulk',
         }),
         lineOf({
           ...faktory,
           payload: Buffer.from('["again"]'),
-          ...{ state: 'retry', due_ms: dueMs, failure },
-          ...{ jid: 'jid-number-2', envelope: envelope('jid-number-2', 'default') },
+          state: 'retry',
+          due_ms: dueMs,
+          failure,
+          jid: 'jid-number-2',
+          envelope: envelope('jid-number-2', 'default'),
         }),
         lineOf({ payload: Buffer.from('x'), state: 'dead', function: 'gone' }),
       ]

@@ -12,8 +12,12 @@ import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { type Act, startGearmand, startMirror, startWorker, stockClient } from './support.ts'
 
 const sidesOf = (from: number, to: number): readonly string[] => [
-  ...['--from', `gearman://127.0.0.1:${from}`],
-  ...['--to', `gearman://127.0.0.1:${to}`, '--listen', '0'],
+  '--from',
+  `gearman://127.0.0.1:${from}`,
+  '--to',
+  `gearman://127.0.0.1:${to}`,
+  '--listen',
+  '0',
 ]
 
 describe.skipIf(lacksGearmand || lacksRedis)(

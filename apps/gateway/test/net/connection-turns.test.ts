@@ -49,7 +49,11 @@ async function opened() {
   const hand = new TurnsByHand()
   const handlers: Echo[] = []
   const listener = new Listener({
-    ...{ host: '127.0.0.1', port: 0, portFlag: '--port', maxConnections: 10, allowHalfOpen: true },
+    host: '127.0.0.1',
+    port: 0,
+    portFlag: '--port',
+    maxConnections: 10,
+    allowHalfOpen: true,
     connected: (socket) => {
       const handlerOf = (connection: Connection): Echo => {
         const handler = new Echo(connection)

@@ -6,7 +6,10 @@ import { Listener, type ListenerOptions } from '../../src/net/listener.ts'
 
 async function listen(options: Partial<ListenerOptions> = {}): Promise<number> {
   const listener = new Listener({
-    ...{ host: '127.0.0.1', port: 0, portFlag: '--port', maxConnections: 10 },
+    host: '127.0.0.1',
+    port: 0,
+    portFlag: '--port',
+    maxConnections: 10,
     connected: (socket) => socket.resume(),
     ...options,
   })

@@ -8,7 +8,10 @@ import { portOfTest } from '../support/port-of-test.ts'
 
 const post = (poster: Poster): Promise<unknown> =>
   poster.post(Buffer.from('x'), {
-    ...{ headers: {}, maxBytes: 10, nowMs: 0, signal: AbortSignal.timeout(60_000) },
+    headers: {},
+    maxBytes: 10,
+    nowMs: 0,
+    signal: AbortSignal.timeout(60_000),
   })
 
 describe('a target on a private address', () => {

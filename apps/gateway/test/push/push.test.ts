@@ -65,7 +65,9 @@ describe.skipIf(lacksRedis)('a function that is pushed', () => {
     const posted = await target.next()
     expect(posted.body.toString()).toBe('["a",{"b":1}]')
     expect(posted.headers).toMatchObject({
-      ...{ 'content-type': 'application/json', 'crossgear-jid': jid, 'crossgear-priority': '3' },
+      'content-type': 'application/json',
+      'crossgear-jid': jid,
+      'crossgear-priority': '3',
     })
     posted.answer(204)
     await expect
@@ -192,7 +194,10 @@ describe.skipIf(lacksRedis)('a function that is pushed', () => {
 
   test('rests after failures in a row; then one request finds out if it is well', async () => {
     const { target, gateway, submit } = await pushing({
-      ...{ push_max_failures: 2, push_rest_seconds: 1, push_concurrency: 3, retries: 0 },
+      push_max_failures: 2,
+      push_rest_seconds: 1,
+      push_concurrency: 3,
+      retries: 0,
     })
     for (const status of [500, 422, 500]) {
       const { client } = await submit()
@@ -265,8 +270,11 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a target that speaks TLS', () => {
   test('is trusted by push_ca, and gets the certificate of push_cert', async () => {
     const { server, ca, client: own } = await makeCertificates()
     const target = await startTarget({
-      ...{ cert: readFileSync(server.cert), key: readFileSync(server.key) },
-      ...{ ca: readFileSync(ca.cert), requestCert: true, rejectUnauthorized: true },
+      cert: readFileSync(server.cert),
+      key: readFileSync(server.key),
+      ca: readFileSync(ca.cert),
+      requestCert: true,
+      rejectUnauthorized: true,
     })
     const files = { push_ca: server.cert, push_cert: own.cert, push_key: own.key }
     const { push_ca } = files

@@ -29,10 +29,16 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   /** Writes the file: what differs from the start, and tables. */
   function write(lines: readonly string[] = [], tables = ''): void {
     const usual = [
-      ...[`redis_url = "unix://${redis().path}"`, `web_port = ${webPort}`, 'faktory_port = 0'],
-      ...[`web_password = "${at('operator')}"`, `faktory_password = "${at('faktory')}"`],
-      ...[`gearman_tls_cert = "${at('door.crt')}"`, `gearman_tls_key = "${at('door.key')}"`],
-      ...['gearman_port = 0', 'log_level = "info"', 'log_format = "json"'],
+      `redis_url = "unix://${redis().path}"`,
+      `web_port = ${webPort}`,
+      'faktory_port = 0',
+      `web_password = "${at('operator')}"`,
+      `faktory_password = "${at('faktory')}"`,
+      `gearman_tls_cert = "${at('door.crt')}"`,
+      `gearman_tls_key = "${at('door.key')}"`,
+      'gearman_port = 0',
+      'log_level = "info"',
+      'log_format = "json"',
     ]
     const names = new Set(lines.map((line) => line.split(' ', 1)[0]))
     const kept = usual.filter((line) => !names.has(line.split(' ', 1)[0] ?? ''))

@@ -154,8 +154,12 @@ describe.skipIf(lacksRedis)('the bounds of a function', () => {
       return ((await gateway.api.call('getFunction', input)).body as { limits: unknown }).limits
     }
     expect(await limitsOf('mail')).toEqual({
-      ...{ high: 1, normal: 2, low: 3, max_waiting: 7 },
-      ...{ without_workers: 'accept', max_age_seconds: 60 },
+      high: 1,
+      normal: 2,
+      low: 3,
+      max_waiting: 7,
+      without_workers: 'accept',
+      max_age_seconds: 60,
     })
     expect(await limitsOf('resize')).toMatchObject({ without_workers: 'refuse', high: 0 })
   })

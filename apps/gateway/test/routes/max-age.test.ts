@@ -11,7 +11,8 @@ describe.skipIf(lacksRedis)('a route with max_age', () => {
   test('fails what waits longer to its client, and keeps background jobs among the dead, without a worker', async () => {
     const gateway = await open('[routes.mail]\nmax_age = 1\n')
     const [waiting, client, producer] = [
-      ...[await gateway.peer(), await gateway.peer()],
+      await gateway.peer(),
+      await gateway.peer(),
       await gateway.faktory({}),
     ] as const
     const handle = await waiting.submit('SUBMIT_JOB', 'mail', '', 'x')
@@ -25,7 +26,9 @@ describe.skipIf(lacksRedis)('a route with max_age', () => {
     expect(page).toMatch(/crossgear_jobs_died_total\{function="mail",door="gearman"\} 1/)
     expect(page).toMatch(/crossgear_jobs_died_total\{function="mail",door="faktory"\} 1/)
     const { body } = await gateway.api.call('listJobs', {
-      ...{ params: {}, query: { state: 'dead' }, body: undefined },
+      params: {},
+      query: { state: 'dead' },
+      body: undefined,
     })
     const { jobs } = body as { jobs: { function: string }[] }
     expect(jobs.map(({ function: fn }) => fn)).toEqual(['mail', 'mail'])

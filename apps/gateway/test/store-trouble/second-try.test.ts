@@ -7,7 +7,9 @@ const patience = { timeout: 30_000, interval: 50 }
 const mayRun = /the job may be stored, and run, all the same/
 
 const pushed = {
-  ...{ jid: 'tried-again-1', jobtype: 'again', args: [1] },
+  jid: 'tried-again-1',
+  jobtype: 'again',
+  args: [1],
   created_at: '2026-01-01T00:00:00Z',
 }
 

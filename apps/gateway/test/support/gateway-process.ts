@@ -17,7 +17,8 @@ export interface ReadyGateway extends ReadyLine {
 /** Words for a gateway on this Redis: these doors are open at free ports, and the others shut. */
 export function wordsOn(redis: { readonly path: string }, ...open: readonly string[]): string[] {
   const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [
-    ...[`--${door}-port`, open.includes(door) ? '0' : 'off'],
+    `--${door}-port`,
+    open.includes(door) ? '0' : 'off',
   ])
   return ['serve', ...ports, '--redis-url', `unix://${redis.path}`]
 }

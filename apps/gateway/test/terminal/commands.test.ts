@@ -48,14 +48,13 @@ describeApi('commands that ask a gateway', () => {
     })
     const unknown = await run('queues lst')
     expect([unknown.code, unknown.stderr]).toEqual([
-      ...[1, 'There is no command "queues lst": see crossgear queues --help.\n'],
+      1,
+      'There is no command "queues lst": see crossgear queues --help.\n',
     ])
     const option = await run('jobs move --too bulk')
     expect([option.code, option.stderr]).toEqual([
-      ...[
-        1,
-        expect.stringMatching(/^Unknown option '--too'.*: see crossgear jobs move --help\.\n$/),
-      ],
+      1,
+      expect.stringMatching(/^Unknown option '--too'.*: see crossgear jobs move --help\.\n$/),
     ])
   })
 
@@ -238,15 +237,20 @@ describeApi('commands that ask a gateway', () => {
     const { api, run } = await opened()
     const faktory = await api.gateway.faktory({})
     const jobs = Array.from({ length: 1_001 }, (_none, at) => ({
-      ...{ jid: `many-job-${at}`, jobtype: 'many', queue: 'q', args: [] },
+      jid: `many-job-${at}`,
+      jobtype: 'many',
+      queue: 'q',
+      args: [],
     }))
     await faktory.ask(`PUSHB ${JSON.stringify(jobs)}`)
     const { code, stdout, stderr } = await run('jobs delete --queue q', { typed: 'y\n' })
     expect([code, stdout]).toEqual([0, `1001 jobs deleted (1001 looked at).\n${undoHint}`])
     expect(stderr.split('\r\u001b[K')).toEqual([
-      ...['', '1000 jobs match so far (1000 looked at)'],
+      '',
+      '1000 jobs match so far (1000 looked at)',
       expect.stringContaining('1001 jobs match: delete them? [y/N] '),
-      ...['1000 jobs deleted so far (1000 looked at)', ''],
+      '1000 jobs deleted so far (1000 looked at)',
+      '',
     ])
   })
 
@@ -466,7 +470,8 @@ describeApi('commands that ask a gateway', () => {
     const url = `http://127.0.0.1:${await portOfTest(other)}`
     for (const command of ['nodes', 'queues']) {
       expect(await crossgear([command, '--url', url])).toEqual({
-        ...{ code: 2, stdout: '' },
+        code: 2,
+        stdout: '',
         stderr: `${url} is not the web port of a gateway: name it with --url or CROSSGEAR_URL.\n`,
       })
     }
@@ -478,13 +483,15 @@ describeApi('commands that ask a gateway', () => {
   test('functions at a store that is away say which, and what to do', async () => {
     const at = (...words: string[]) => crossgear(['functions', 'list', ...words])
     expect(await at('--redis-url', 'redis://127.0.0.1:1')).toMatchObject({
-      ...{ code: 2, stdout: '' },
+      code: 2,
+      stdout: '',
       stderr: expect.stringMatching(
         /^The store at redis:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\): [^\n]+\n$/,
       ) as unknown,
     })
     expect(await at('--data-dir', '/no/such/folder')).toMatchObject({
-      ...{ code: 2, stdout: '' },
+      code: 2,
+      stdout: '',
       stderr: expect.stringMatching(/^No store runs in \/no\/such\/folder: start /) as unknown,
     })
   })

@@ -65,7 +65,8 @@ describeApi('people at the terminal', () => {
     })
     expect(await as('carol', 'audit --who nobody')).toMatchObject({ code: 4 })
     expect(await as('carol', 'audit --since soon')).toMatchObject({
-      ...{ code: 1, stderr: '--since is "soon": give 90s, 30m, 12h or 7d.\n' },
+      code: 1,
+      stderr: '--since is "soon": give 90s, 30m, 12h or 7d.\n',
     })
     expect((await as('bob', 'audit')).code).toBe(3)
   })

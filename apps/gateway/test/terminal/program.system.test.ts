@@ -26,7 +26,9 @@ function topOn(url: string, size: string, ...words: readonly string[]) {
   let shown = ''
   child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
   return {
-    ...{ child, exited: once(child, 'exit'), text: () => shown },
+    child,
+    exited: once(child, 'exit'),
+    text: () => shown,
     /** The table as it was drawn last. */
     frame: () => shown.split('\u001b[H').at(-1) ?? '',
   }
@@ -82,7 +84,7 @@ describeApi('the program', () => {
       const [, terminal = ''] = /terminal (\S+)/.exec(text()) ?? []
       const resize = (lines: number) => spawnSync('stty', ['-F', terminal, 'rows', String(lines)])
       resize(30)
-      await expect.poll(() => [...new Set(rows())].length).toBe(names.length)
+      await expect.poll(() => new Set(rows()).size).toBe(names.length)
       resize(3)
       await expect.poll(() => frame().split('\r\n').length).toBe(3)
       child.stdin.write('q')

@@ -66,9 +66,19 @@ describe('a table', () => {
 
 describe('the table of top', () => {
   const row: TopRow = {
-    ...{ function: 'orders.confirmation', queue: 'default', waiting: 100, running: 2, rate: 1.5 },
-    ...{ oldest_waiting_seconds: 9, scheduled: 0, retry: 7, dead: 0, workers: 4 },
-    ...{ by_door: {}, is_paused: false, is_function_paused: false },
+    function: 'orders.confirmation',
+    queue: 'default',
+    waiting: 100,
+    running: 2,
+    rate: 1.5,
+    oldest_waiting_seconds: 9,
+    scheduled: 0,
+    retry: 7,
+    dead: 0,
+    workers: 4,
+    by_door: {},
+    is_paused: false,
+    is_function_paused: false,
   }
 
   test('keeps the queue, and the column that it is sorted by, on a narrow terminal', () => {
@@ -82,8 +92,12 @@ describe('the table of top', () => {
 
 describe('the keys of top', () => {
   const state: TopState = {
-    ...{ sort: 'waiting', isReversed: false, filter: '', typed: undefined },
-    ...{ from: 0, hasEnded: false },
+    sort: 'waiting',
+    isReversed: false,
+    filter: '',
+    typed: undefined,
+    from: 0,
+    hasEnded: false,
   }
   const room = { screen: 10, rows: 25 }
   const after = (input: string, from: TopState = state) => afterKeys(from, input, room)
@@ -102,7 +116,8 @@ describe('the keys of top', () => {
     expect(after('/maiq').typed).toBe('maiq')
     expect(after('/maiq\u007fl\r')).toMatchObject({ filter: 'mail', typed: undefined })
     expect(after('/x\u001b', { ...state, filter: 'mail' })).toMatchObject({
-      ...{ filter: 'mail', typed: undefined },
+      filter: 'mail',
+      typed: undefined,
     })
     expect(after(`/${'x'.repeat(300)}`).typed).toHaveLength(255)
   })

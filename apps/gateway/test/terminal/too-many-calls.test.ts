@@ -37,13 +37,19 @@ function page(id: string, cursor: string | null): Scripted {
 
 test('a list waits where it is refused as one too many, and goes on from its cursor', async () => {
   const { asked, env } = await answering([
-    ...[tooMany(1), page('first', 'c1'), tooMany(0), page('second', null)],
+    tooMany(1),
+    page('first', 'c1'),
+    tooMany(0),
+    page('second', null),
   ])
   const { code, stdout } = await crossgear(['jobs', 'list'], { env })
   expect(code).toBe(0)
   expect(stdout).toMatch(/first[^]*second/)
   expect(asked.map((url) => /cursor=(\w+)/.exec(url)?.[1])).toEqual([
-    ...[undefined, undefined, 'c1', 'c1'],
+    undefined,
+    undefined,
+    'c1',
+    'c1',
   ])
 })
 
@@ -51,7 +57,8 @@ test('a command does not wait longer than a minute, nor for an address with wron
   const long = await answering([tooMany(61)])
   const late = await crossgear(['nodes'], { env: long.env })
   expect([late.code, late.stderr]).toEqual([
-    ...[5, 'The gateway refuses: too many calls at once (too_many_requests).\n'],
+    5,
+    'The gateway refuses: too many calls at once (too_many_requests).\n',
   ])
   const wrong = await answering([tooMany(1, 'too_many_tries')])
   expect((await crossgear(['nodes'], { env: wrong.env })).code).toBe(3)

@@ -21,7 +21,11 @@ async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles, handshakeM
   const rejections: string[] = []
   const tls = readTls(files, { cert: '--cert', key: '--key' })
   const common = {
-    ...{ scheduler, host: '127.0.0.1', port: 0, version: '0.1.0', maxConnections: 10 },
+    scheduler,
+    host: '127.0.0.1',
+    port: 0,
+    version: '0.1.0',
+    maxConnections: 10,
     rejected: (reason: string) => void rejections.push(reason),
     ...(tls && { tls: { ...tls, handshakeMs } }),
   }
@@ -110,8 +114,12 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     const { server } = await makeCertificates()
     const { port, rejections } = await openDoor('gearman', server)
     const socket = connect({
-      ...{ port, host: '127.0.0.1', ca: readFileSync(server.cert) },
-      ...{ minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' },
+      port,
+      host: '127.0.0.1',
+      ca: readFileSync(server.cert),
+      minVersion: version,
+      maxVersion: version,
+      ciphers: 'DEFAULT@SECLEVEL=0',
     })
     onTestFinished(() => void socket.destroy())
     expect(await greeting(socket)).toBe(isServed ? 'hello' : 'closed')

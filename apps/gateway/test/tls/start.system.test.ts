@@ -21,8 +21,12 @@ test.each(['gearman', 'faktory', 'web'])(
 test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at its ports', async () => {
   const { server } = await makeCertificates()
   const flags = ['gearman', 'faktory', 'web'].flatMap((door) => [
-    ...[`--${door}-port`, '0', `--${door}-tls-cert`, server.cert],
-    ...[`--${door}-tls-key`, server.key],
+    `--${door}-port`,
+    '0',
+    `--${door}-tls-cert`,
+    server.cert,
+    `--${door}-tls-key`,
+    server.key,
   ])
   const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
   const gateway = gatewayOfTest([...flags, ...store, '--log-format', 'json'])

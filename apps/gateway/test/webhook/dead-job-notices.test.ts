@@ -44,9 +44,17 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     expect(headers).not.toHaveProperty('crossgear-signature')
     const notice = JSON.parse(body.toString()) as Record<string, string>
     expect(notice).toEqual({
-      ...{ event: 'job.dead', function: 'mail', queue: 'default', door: 'gearman', handle },
-      ...{ jid: expect.stringMatching(/^xg-/), errtype: 'WORK_EXCEPTION', message: 'no such user' },
-      ...{ failed_runs: 1, lost_workers: 0, node: expect.any(String) },
+      event: 'job.dead',
+      function: 'mail',
+      queue: 'default',
+      door: 'gearman',
+      handle,
+      jid: expect.stringMatching(/^xg-/),
+      errtype: 'WORK_EXCEPTION',
+      message: 'no such user',
+      failed_runs: 1,
+      lost_workers: 0,
+      node: expect.any(String),
       first_failed_at: expect.any(String),
       died_at: expect.any(String),
     })
@@ -74,7 +82,11 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     await failed(0)
     const jid = await failed(-1)
     expect(JSON.parse((await target.next()).body.toString())).toMatchObject({
-      ...{ jid, queue: 'bulk', function: 'sum', door: 'faktory', errtype: 'TypeError' },
+      jid,
+      queue: 'bulk',
+      function: 'sum',
+      door: 'faktory',
+      errtype: 'TypeError',
       message: 'oh',
     })
     expect(target.all).toHaveLength(1)
@@ -107,7 +119,8 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     await worker.ask('GRAB_JOB')
     await worker.leave()
     expect(JSON.parse((await target.next()).body.toString())).toMatchObject({
-      ...{ errtype: 'WorkersLost', lost_workers: 1 },
+      errtype: 'WorkersLost',
+      lost_workers: 1,
     })
   })
 
@@ -123,7 +136,8 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     expect(await store.steps.claim(claim)).toHaveLength(1)
     // The other node beats no more.
     expect(JSON.parse((await target.next()).body.toString())).toMatchObject({
-      ...{ errtype: 'WorkersLost', lost_workers: 1 },
+      errtype: 'WorkersLost',
+      lost_workers: 1,
     })
   })
 
@@ -163,7 +177,10 @@ async function startNotices(textOf: (id: number) => Promise<string | undefined>)
   const { log, lines } = recordingLog()
   const settings = { url: target.url, allowsPrivate: true }
   const notices = new DeadJobNotices(settings, {
-    ...{ clock, log, agent: 'crossgear', wallNowMs: () => 0 },
+    clock,
+    log,
+    agent: 'crossgear',
+    wallNowMs: () => 0,
     textOf: ({ id }) => textOf(id),
   })
   onTestFinished(() => notices.close())

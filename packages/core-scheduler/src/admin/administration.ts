@@ -83,7 +83,7 @@ export class Administration extends Part<NodeContext> {
   async listJobs(max: number): Promise<readonly JobSummary[]> {
     await this.#settled()
     const listed: JobSummary[] = []
-    for (const lane of [...this.parts.registry.all()]) {
+    for (const lane of Array.from(this.parts.registry.all())) {
       for (let from = 0, more = true; more && listed.length < max; from += listedPerStep) {
         const page = await this.parts.store.admin.listJobs(lane, from, listedPerStep)
         listed.push(...page.jobs)

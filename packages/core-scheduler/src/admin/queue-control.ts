@@ -120,7 +120,7 @@ export class QueueControl {
   async remove(queue: string): Promise<number> {
     let count = 0
     await this.#withoutPrefetched(async () => {
-      for (const lane of [...this.#parts.registry.ofQueue(queue)]) {
+      for (const lane of Array.from(this.#parts.registry.ofQueue(queue))) {
         count += await this.#end(lane, queuedPlaces)
         await this.#parts.store.queues.markRemoved(lane)
       }

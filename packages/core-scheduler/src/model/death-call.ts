@@ -26,7 +26,10 @@ export function deathCallText(
 ): string {
   const list = args.trim().slice(0, -1).trimEnd()
   return JSON.stringify({
-    ...{ lane, queue, level: String(level), envelope },
+    lane,
+    queue,
+    level: String(level),
+    envelope,
     args: list === '[' ? list : `${list},`,
     about: JSON.stringify({ function: deceased.fn, queue: deceased.queue }).slice(0, -1),
     ...(retries !== undefined && { retries: String(retries) }),

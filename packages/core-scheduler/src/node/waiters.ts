@@ -88,7 +88,7 @@ export class Waiters {
     if (!wait) return
     if (isFinal(event)) this.#forget(ref.lane, ref.id)
     else if (event.kind === 'status') wait.progress = progressOf(event.dividend, event.divisor)
-    for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)
+    for (const waiter of Array.from(wait.waiters)) waiter.onEvent(ref, event)
   }
 
   /** A job's waiters that have much to read. */

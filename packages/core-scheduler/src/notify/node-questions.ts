@@ -51,7 +51,7 @@ export class NodeQuestions {
         resolve()
       }
       this.#pending.set(number, { nodes: others, answers, settle })
-      for (const node of [...others]) void this.#send(node, number, question)
+      for (const node of Array.from(others)) void this.#send(node, number, question)
     })
     this.#pending.delete(number)
     return answers

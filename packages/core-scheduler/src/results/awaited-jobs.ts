@@ -47,7 +47,7 @@ export class AwaitedJobs {
     events.on('finished', (lane, id) => settled(lane, () => this.#finished(lane, id)))
     events.on('relayed', (ref, event) => settled(ref.lane, () => this.#relayed(ref, event)))
     events.on('lanesWatched', async (fresh) => {
-      for (const lane of [...waiters.lanes()]) {
+      for (const lane of Array.from(waiters.lanes())) {
         if (fresh === 'all' || fresh.has(lane)) await this.#pollOld(lane, 0, { afterSilence: true })
       }
     })
@@ -56,7 +56,7 @@ export class AwaitedJobs {
       name: 'awaited jobs',
       isFirst: true,
       run: async () => {
-        for (const lane of [...waiters.lanes()]) {
+        for (const lane of Array.from(waiters.lanes())) {
           await this.#pollOld(lane, oldMs, { goneIsLost: true })
         }
       },
@@ -97,7 +97,7 @@ export class AwaitedJobs {
 
   async #pollProgress(): Promise<void> {
     const { waiters } = this.#parts
-    for (const [lane, ids] of [...this.#native]) {
+    for (const [lane, ids] of Array.from(this.#native)) {
       const polled: number[] = []
       for (const id of ids) {
         if (!waiters.has(lane, id)) this.#removeNative(lane, id)

@@ -32,13 +32,23 @@ export const laneCounters = [
   'submitted',
   // Ends. `failed`: for good, and not or no longer among the dead; `lost`: given up with too many workers; `expired`: too late, or
   // no client waited any more; `cancelled` and `deleted`: by an operator.
-  ...(['completed', 'failed', 'lost', 'expired', 'cancelled', 'deleted'] as const),
+  'completed',
+  'failed',
+  'lost',
+  'expired',
+  'cancelled',
+  'deleted',
   // Failed runs: due again, or for good and among the dead.
-  ...(['retried', 'died'] as const),
+  'retried',
+  'died',
   // An operator's acts: to another lane, into the queue at once, to the dead.
-  ...(['moved', 'rerun', 'killed'] as const),
+  'moved',
+  'rerun',
+  'killed',
   // Scheduled jobs and retries that were queued when due; dead jobs that were dropped, as one of `failed`.
-  ...(['promoted', 'requeued', 'forgotten'] as const),
+  'promoted',
+  'requeued',
+  'forgotten',
 ] as const
 export type LaneTotals = Readonly<Record<(typeof laneCounters)[number], number>>
 

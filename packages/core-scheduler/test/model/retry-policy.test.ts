@@ -10,8 +10,16 @@ import {
 } from '../../src/model/retry-rules.ts'
 
 const job: FailedJob = {
-  ...{ lane: 'mail@bulk', id: 7, token: 't-1', status: 'busy', door: 'gearman', level: 5 },
-  ...{ losses: 0, settled: false, foreground: false, waiting: 0 },
+  lane: 'mail@bulk',
+  id: 7,
+  token: 't-1',
+  status: 'busy',
+  door: 'gearman',
+  level: 5,
+  losses: 0,
+  settled: false,
+  foreground: false,
+  waiting: 0,
 }
 const ref = { lane: 'mail@bulk', id: 7, token: 't-1' }
 const message = Buffer.from('broken')
@@ -27,13 +35,24 @@ const ruledBy = (ruling: FailureRuling): RetryPolicy =>
 test("the policy's decision becomes the outcome, with its delay and its record", () => {
   const report = { message: 'broken', isException: true }
   expect(ruledBy({ kind: 'retry', record: 'r', delayMs: 9 }).ofFailure(job, report)).toEqual({
-    ...{ ...ref, kind: 'retry', message, failure: 'r', delayMs: 9 },
+    ...ref,
+    kind: 'retry',
+    message,
+    failure: 'r',
+    delayMs: 9,
   })
   expect(ruledBy({ kind: 'dead', record: 'r' }).ofFailure(job, report)).toEqual({
-    ...{ ...ref, kind: 'dead', message, failure: 'r' },
+    ...ref,
+    kind: 'dead',
+    message,
+    failure: 'r',
   })
   expect(ruledBy({ kind: 'fail', record: 'r' }).ofFailure(job, report)).toEqual({
-    ...{ ...ref, kind: 'fail', message, isException: true, failure: 'r' },
+    ...ref,
+    kind: 'fail',
+    message,
+    isException: true,
+    failure: 'r',
   })
   expect(ruledBy({ kind: 'fail' }).ofFailure(job, report)).not.toHaveProperty('failure')
 })
@@ -62,7 +81,11 @@ test('a route’s retries apply to a job without a number of its own, at the sto
 
 test('without rules every failure is final', () => {
   expect(policyOf(noRetries).ofFailure({ ...job, retries: 3 }, { message: 'broken' })).toEqual({
-    ...{ ...ref, kind: 'fail', message, isException: false, failure: '{"message":"broken"}' },
+    ...ref,
+    kind: 'fail',
+    message,
+    isException: false,
+    failure: '{"message":"broken"}',
   })
 })
 

@@ -24,7 +24,7 @@ describe('the start of a prefetched lease', () => {
     const step = (of: { readonly reports: readonly StepReport[] }) => {
       if (isAway) return Promise.reject(new Error('away'))
       stored.push(...of.reports)
-      return Promise.resolve({ ...noStep, ...{ reports: of.reports.map(() => true) } })
+      return Promise.resolve({ ...noStep, reports: of.reports.map(() => true) })
     }
     const store = { isSharded: false, steps: { step } }
     const steps = new Steps({ store, clock } as unknown as ConstructorParameters<typeof Steps>[0])

@@ -137,7 +137,8 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
   })
 
   test('reads a job over a connection that maps replies to objects', async () => {
-    const mapped = redis.connect({ protocol: 3, ...{ replyMapping: 'resp3' } })
+    const mapping = { protocol: 3, replyMapping: 'resp3' } as const
+    const mapped = redis.connect(mapping)
     const other = new GearMonkeyClient(mapped)
     const id = await other.run('mapped', 'x')
     expect(await other.get('mapped', id)).toMatchObject({ status: 'idle', input: Buffer.from('x') })

@@ -134,7 +134,11 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     const command = `GEARMONKEY_CONCURRENCY=${max} exec ${node} ${file}`
     const options = ['--worker-command', command, '--fail-input', 'fail']
     const { code, lines } = await run(
-      ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],
+      '--timeout-seconds',
+      '20',
+      '--worker-function',
+      'library',
+      ...options,
     )
     expect(failed(lines)).toEqual([])
     expect(code).toBe(0)
@@ -144,8 +148,12 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     const client = await run('--client-command', `${peer('client')} run ${clientArguments}`)
     expect(failed(client.lines)).toEqual([])
     const worker = await run(
-      ...['--worker-function', 'shell', '--fail-input', 'fail'],
-      ...['--worker-command', `exec ${peer('worker')} ${workerArguments}`],
+      '--worker-function',
+      'shell',
+      '--fail-input',
+      'fail',
+      '--worker-command',
+      `exec ${peer('worker')} ${workerArguments}`,
     )
     expect(failed(worker.lines)).toEqual([])
     expect(worker.lines.at(-1)).toMatch(/^\d+ passed, 0 failed, 0 skipped$/)
@@ -168,7 +176,10 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     const late = text.replace(publish, '').replace('  echo "$id"\n', `${publish}  echo "$id"\n`)
     writeFileSync(file, late, { mode: 0o755 })
     const { lines } = await run(
-      ...['--cases', 'high', '--client-command', `${file} run ${clientArguments}`],
+      '--cases',
+      'high',
+      '--client-command',
+      `${file} run ${clientArguments}`,
     )
     expect(failed(lines)).toEqual([
       'FAIL  client, high: LPUSH queue:{FN}:high {ID} -- came before PUBLISH channel:{FN} create:{ID}',
@@ -179,7 +190,12 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     const command = `exec ${faulty('worker', fault, from, to)} ${workerArguments}`
     const fn = fault.replaceAll(' ', '-')
     const { code, lines } = await run(
-      ...['--worker-function', fn, '--worker-command', command, '--fail-input', 'fail'],
+      '--worker-function',
+      fn,
+      '--worker-command',
+      command,
+      '--fail-input',
+      'fail',
     )
     expect(code).toBe(1)
     expect(failed(lines).join('\n')).toContain(must)

@@ -30,7 +30,10 @@ async function tryOut(server: GearMonkeyServer): Promise<void> {
 /** A cluster of one server, which has the slots up to `last`. */
 async function clusterOf(last: string): Promise<RedisServer> {
   const server = await RedisServer.start(
-    ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    '--cluster-enabled',
+    'yes',
+    '--cluster-announce-ip',
+    '127.0.0.1',
   )
   await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', last)
   return server

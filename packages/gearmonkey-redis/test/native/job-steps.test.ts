@@ -37,10 +37,18 @@ describe('steps of a worker of 8 jobs at once', () => {
     const fn = 'mail'
     const single = new SingleReports(fn, commands, () => Promise.resolve(false))
     steps = new JobSteps({
-      ...{ fn, commands, single, running, concurrency: 8, nowSeconds: () => 0 },
+      fn,
+      commands,
+      single,
+      running,
+      concurrency: 8,
+      nowSeconds: () => 0,
       onJob: (id) => {
         const run = new JobRun(id, {
-          ...{ fn, commands, reports: steps, onError: () => undefined },
+          fn,
+          commands,
+          reports: steps,
+          onError: () => undefined,
           handler: (job) => void handled.push(job.id),
           onDone: (one) => running.delete(one),
         })

@@ -107,7 +107,10 @@ describe.skipIf(lacksRedis)('with redis-server, several jobs submitted at once',
     await control.set('job:mail:5', 'no hash')
     const results = await Promise.allSettled(four.map((input) => client.run('mail', input)))
     expect(results.map(({ status }) => status)).toEqual([
-      ...['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
     ])
     await control.set('uid:odd', 'no number')
     await expect(client.runMany('odd', four)).rejects.toMatchObject({ code: 'NO_ID' })

@@ -48,8 +48,14 @@ export interface RunParts {
 const pagesInAdvance = 3
 
 const noCounts: RunCounts = {
-  ...{ read: 0, created: 0, known: 0, joined: 0 },
-  ...{ repeated: 0, rejected: 0, leftOut: 0, removed: 0 },
+  read: 0,
+  created: 0,
+  known: 0,
+  joined: 0,
+  repeated: 0,
+  rejected: 0,
+  leftOut: 0,
+  removed: 0,
 }
 
 type Counts = Mutable<RunCounts>

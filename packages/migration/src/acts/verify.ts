@@ -163,7 +163,13 @@ class RowDraft {
     const { lane, jobs, equal, ended, joined, missing, different, example } = this
     const [source, target] = this.#sums
     return {
-      ...{ lane, jobs, equal, ended, joined, missing, different },
+      lane,
+      jobs,
+      equal,
+      ended,
+      joined,
+      missing,
+      different,
       checksums: [source.toString('hex'), target.toString('hex')],
       ...(example !== undefined && { example }),
     }

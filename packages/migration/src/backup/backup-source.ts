@@ -62,7 +62,12 @@ export class BackupSource implements Source {
 
   async #find(): Promise<Found> {
     const found: Found = {
-      ...{ lanes: [], laneAt: [], ids: [], enqueuedAtMs: [], bytes: [], nativeLanes: new Set() },
+      lanes: [],
+      laneAt: [],
+      ids: [],
+      enqueuedAtMs: [],
+      bytes: [],
+      nativeLanes: new Set(),
     }
     const indexes = new Map<string, number>()
     const met = new IdSet()

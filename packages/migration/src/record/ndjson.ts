@@ -80,7 +80,14 @@ export type Remark =
   | Setting
 
 const remarkKinds: readonly Remark['kind'][] = [
-  ...(['backup', 'export', 'end', 'lane', 'ticks', 'paused', 'cron', 'batch'] as const),
+  'backup',
+  'export',
+  'end',
+  'lane',
+  'ticks',
+  'paused',
+  'cron',
+  'batch',
 ]
 const remarkStart = `{"v":${ndjsonVersion},"kind":`
 

@@ -127,9 +127,11 @@ interface LastFailure {
 export function failureText(failure: LastFailure): string {
   const { retryCount, retries, failedAtMs, message, errtype, backtrace } = failure
   return JSON.stringify({
-    ...{ retry_count: retryCount, remaining: Math.max(0, retries - retryCount) },
+    retry_count: retryCount,
+    remaining: Math.max(0, retries - retryCount),
     ...(failedAtMs !== undefined && { failed_at: formatRfc3339(failedAtMs) }),
-    ...{ message, errtype },
+    message,
+    errtype,
     ...(backtrace !== undefined && { backtrace }),
   })
 }

@@ -17,8 +17,12 @@ const placeOf: Readonly<Record<RecordState, ImportedJob['place']>> = {
 
 /** Fields that a record and a stored job have alike. */
 const alike = [
-  ...(['reducer', 'jid', 'envelope', 'retries'] as const),
-  ...(['reserveForSeconds', 'retentionSeconds'] as const),
+  'reducer',
+  'jid',
+  'envelope',
+  'retries',
+  'reserveForSeconds',
+  'retentionSeconds',
 ] as const
 
 /** The lane for a record. */
@@ -36,9 +40,15 @@ export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number):
   const key = keyOf(record)
   const isTimed = state === 'scheduled' || state === 'retry'
   return {
-    ...{ importId, digest: digestOf(payload, level, jid, key), place, door, arrivedUs },
+    importId,
+    digest: digestOf(payload, level, jid, key),
+    place,
+    door,
+    arrivedUs,
     job: {
-      ...{ input: payload, level, ...picked(record, [...alike, 'staleAtMs']) },
+      input: payload,
+      level,
+      ...picked(record, [...alike, 'staleAtMs']),
       ...(key && { unique: key }),
       ...(isTimed && { dueAtMs: record.dueAtMs ?? nowMs }),
     },

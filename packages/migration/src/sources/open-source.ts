@@ -67,7 +67,12 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       const { host, port } = placeOf(url, 3306)
       const database = decodeURIComponent(url.pathname.slice(1))
       return GearmandMysqlSource.open({
-        ...{ host, port, database, table, charset, isMoved: isMove },
+        host,
+        port,
+        database,
+        table,
+        charset,
+        isMoved: isMove,
         user: decodeURIComponent(url.username),
         password: decodeURIComponent(url.password),
         identity: `${url.protocol}//${host}:${port}/${database}?table=${table}`,

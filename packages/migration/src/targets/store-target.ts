@@ -41,7 +41,7 @@ export class StoreTarget implements Target, Ledger {
 
   known(names: readonly JobName[]): Promise<readonly boolean[]> {
     return inTarget(async () => {
-      const results = new Array<boolean>(names.length)
+      const results = Array.from<boolean>({ length: names.length })
       for (const [lane, places] of this.#byLane(names)) {
         const importIds = places.map((at) => (names[at] as JobName).importId)
         const notes = await this.#redis.imports.notes(lane, importIds)
@@ -118,7 +118,7 @@ export class StoreTarget implements Target, Ledger {
     firstUs: number,
   ): Promise<readonly Stored[]> {
     const nowMs = Date.now()
-    const results = new Array<Stored>(records.length)
+    const results = Array.from<Stored>({ length: records.length })
     const storeLane = async (lane: string, places: readonly number[]): Promise<void> => {
       const jobs = places.map((at) => importedOf(records[at] as JobRecord, nowMs, firstUs + at))
       const stored = await this.#redis.imports.store(lane, this.#tag, jobs)

@@ -51,7 +51,9 @@ export async function liveFaktory(jobs: number): Promise<FilledSource> {
   }
 
   return {
-    ...{ address: `faktory://127.0.0.1:${port}`, isLive: true, afterKill },
+    address: `faktory://127.0.0.1:${port}`,
+    isLive: true,
+    afterKill,
     jobOf: (at): ProofJob => readyJob(at),
     stop: async () => {
       await stop()

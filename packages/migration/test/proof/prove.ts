@@ -88,7 +88,11 @@ export async function prove(source: FilledSource, options: ProofOptions): Promis
     const standing = await countIn(target, functions, scheduledKeys)
     if (standing !== scheduled) faults.push(`${standing} of ${scheduled} are scheduled`)
     return {
-      ...{ jobs: options.jobs, kills, drained: drained.length, scheduled: standing, faults },
+      jobs: options.jobs,
+      kills,
+      drained: drained.length,
+      scheduled: standing,
+      faults,
       ...(copied && { seconds: copied.seconds, peakMb: copied.peakMb }),
     }
   } finally {
@@ -202,7 +206,7 @@ function compared(drained: readonly string[], { jobOf }: FilledSource, jobs: num
     if (left === 0) odd += 1
     else expected.set(line, left - 1)
   }
-  const missing = [...expected].flatMap(([line, left]) => new Array<string>(left).fill(line))
+  const missing = [...expected].flatMap(([line, left]) => Array.from({ length: left }, () => line))
   return { missing, odd, scheduled }
 }
 

@@ -140,7 +140,9 @@ export const sources: Readonly<Record<string, Fill>> = {
     // gearmand finds no job by a unique id of 64 bytes, so it cannot be asked who waits for it.
     const address = `gearman://127.0.0.1:${gearmand.port}?assume=background`
     return {
-      ...{ address, isLive: true, jobOf: (at: number) => keptOf(dueJob(at)) },
+      address,
+      isLive: true,
+      jobOf: (at: number) => keptOf(dueJob(at)),
       stop: () => gearmand.stop(),
     }
   },
@@ -242,7 +244,9 @@ export const sources: Readonly<Record<string, Fill>> = {
         await store.steps.submit(
           fn,
           own.map(({ unique, payload, priority, dueSeconds }) => ({
-            ...{ input: payload, door: 'gearman', foreground: false },
+            input: payload,
+            door: 'gearman',
+            foreground: false,
             level: levels[priority] ?? 5,
             unique: Buffer.from(unique),
             ...(dueSeconds !== undefined && { dueAtMs: dueSeconds * 1_000 }),

@@ -35,7 +35,8 @@ async function fill(port: number): Promise<number> {
   await bulk!.upsertJobScheduler('nightly', { every: 24 * hour }, { name: 'tick' })
   const flow = new FlowProducer({ connection })
   await flow.add({
-    ...{ name: 'parent', queueName: 'flows' },
+    name: 'parent',
+    queueName: 'flows',
     children: [{ name: 'child', queueName: 'flows' }],
   })
   await Promise.all([broken, mail!, bulk!, flow].map((open) => open.close()))
@@ -102,7 +103,10 @@ async function start(target: TestTarget) {
       const [again] = await target.jobs('again@broken')
       expect(again?.job.retries).toBe(3)
       expect(JSON.parse(again?.job.failure ?? '')).toMatchObject({
-        ...{ retry_count: 0, remaining: 3, message: 'busy', errtype: 'RangeError' },
+        retry_count: 0,
+        remaining: 3,
+        message: 'busy',
+        errtype: 'RangeError',
         backtrace: expect.arrayContaining([expect.stringContaining('at ')]) as string[],
       })
     },
@@ -126,8 +130,11 @@ async function start(target: TestTarget) {
 
 sourceContract(
   {
-    ...{ name: 'needs redis-server: what BullMQ wrote', jobs: 31, rejected: 3 },
-    ...{ batch: 4, start },
+    name: 'needs redis-server: what BullMQ wrote',
+    jobs: 31,
+    rejected: 3,
+    batch: 4,
+    start,
   },
   (queue) => {
     test('consumers get the jobs of a queue in their old order, those with a priority last', async () => {
@@ -160,7 +167,9 @@ sourceContract(
       const workers: Worker[] = []
       try {
         expect(await mail!.getJobCounts('wait', 'prioritized', 'delayed')).toEqual({
-          ...{ wait: 20, prioritized: 5, delayed: 1 },
+          wait: 20,
+          prioritized: 5,
+          delayed: 1,
         })
         expect((await mail!.getDelayed())[0]).toMatchObject({ id: 'my-own-id', data: 'text' })
         expect(await bulk!.getJobCounts('paused', 'delayed')).toEqual({ paused: 4, delayed: 0 })

@@ -106,7 +106,9 @@ async function start(target: TestTarget) {
 sourceContract(
   {
     name: "needs redis-server: Faktory's own Redis, its data built by hand",
-    ...{ jobs: 44, batch: 7, start },
+    jobs: 44,
+    batch: 7,
+    start,
   },
   (queue) => {
     test('queues of versions up to 1.9 are read as well', async () => {

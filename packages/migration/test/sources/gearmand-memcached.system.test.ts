@@ -23,7 +23,9 @@ async function start(target: TestTarget) {
     await gearmand.stop()
   }
   return {
-    ...{ server, words, fill },
+    server,
+    words,
+    fill,
     address: `gearmand+memcached://127.0.0.1:${server.port}`,
     async refill() {
       expect(await server.ask('flush_all')).toBe('OK')
@@ -46,7 +48,11 @@ sourceContract(
   {
     name: 'needs gearmand, redis-server and memcached: gearmand+memcached',
     lacking: lacksGearmand || lacksMemcached,
-    ...{ jobs: submitted.length, batch, isResumed: false, isScanned: true, start },
+    jobs: submitted.length,
+    batch,
+    isResumed: false,
+    isScanned: true,
+    start,
   },
   (queue) => {
     const { move, open } = queue
@@ -97,7 +103,8 @@ sourceContract(
       expect(first.isStopped).toBe(true)
       expect(created).toBe(isMove ? batch : 4 * batch)
       expect((await move(isMove)).counts).toMatchObject({
-        ...{ created: submitted.length - created, known: isMove ? 0 : created },
+        created: submitted.length - created,
+        known: isMove ? 0 : created,
       })
     })
 

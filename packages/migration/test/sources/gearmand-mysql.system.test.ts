@@ -9,8 +9,18 @@ async function start() {
   server = await Mariadb.start()
   return {
     words: [
-      ...['-q', 'MySQL', '--mysql-host', '127.0.0.1', '--mysql-port', String(server.port)],
-      ...['--mysql-user', 'gear', '--mysql-password', 'secret', '--mysql-db', 'gear'],
+      '-q',
+      'MySQL',
+      '--mysql-host',
+      '127.0.0.1',
+      '--mysql-port',
+      String(server.port),
+      '--mysql-user',
+      'gear',
+      '--mysql-password',
+      'secret',
+      '--mysql-db',
+      'gear',
     ],
     address: `gearmand+mysql://gear:secret@127.0.0.1:${server.port}/gear`,
     table: 'gearman_queue',

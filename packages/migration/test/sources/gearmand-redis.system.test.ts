@@ -39,8 +39,12 @@ async function start(target: TestTarget) {
 
 sourceContract(
   {
-    ...{ name: 'needs gearmand and redis-server: gearmand+redis', lacking: lacksGearmand },
-    ...{ jobs: submitted.length, batch: 37, isScanned: true, start },
+    name: 'needs gearmand and redis-server: gearmand+redis',
+    lacking: lacksGearmand,
+    jobs: submitted.length,
+    batch: 37,
+    isScanned: true,
+    start,
   },
   (queue) => {
     test('a move that was killed after the removal treats an identical later job as another one', async () => {

@@ -74,7 +74,9 @@ async function start(target: TestTarget) {
     })
   }
   return {
-    ...{ server, address, contents },
+    server,
+    address,
+    contents,
     async refill() {
       await server.ask('FLUSHALL')
       await fill(server)
@@ -124,8 +126,11 @@ async function start(target: TestTarget) {
 
 sourceContract(
   {
-    ...{ name: 'needs redis-server: another GearMonkey store', jobs: 20, rejected: 1 },
-    ...{ batch: 4, start },
+    name: 'needs redis-server: another GearMonkey store',
+    jobs: 20,
+    rejected: 1,
+    batch: 4,
+    start,
   },
   (queue) => {
     afterEach(async () => {

@@ -108,8 +108,11 @@ async function start(target: TestTarget) {
 
 sourceContract(
   {
-    ...{ name: 'needs ruby-sidekiq and redis-server: what Sidekiq wrote', lacking: lacksSidekiq },
-    ...{ jobs: 33, batch: 7, start },
+    name: 'needs ruby-sidekiq and redis-server: what Sidekiq wrote',
+    lacking: lacksSidekiq,
+    jobs: 33,
+    batch: 7,
+    start,
   },
   (queue) => {
     test('consumers get the jobs of a queue in their old order', async () => {

@@ -47,7 +47,10 @@ export function gearmandSqlContract(
   const submitted = assortedJobs(jobs, inADay)
   sourceContract(
     {
-      ...{ name, lacking: lacksGearmand || lacking, jobs, batch },
+      name,
+      lacking: lacksGearmand || lacking,
+      jobs,
+      batch,
       async start(target) {
         const database = await start()
         const gearmand = await Gearmand.start(...database.words)
@@ -57,7 +60,9 @@ export function gearmandSqlContract(
         const { address, columns, table, words } = database
         const contents = (): string => database.sql(`SELECT ${columns} FROM ${table} ORDER BY 1, 2`)
         return {
-          ...{ address, database, contents },
+          address,
+          database,
+          contents,
           refill: () => (database.reset ? database.reset() : database.sql(database.refill)),
           arrived: () => expectArrived(target, submitted),
           emptied: () => expect(contents()).toBe(''),

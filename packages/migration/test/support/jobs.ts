@@ -38,8 +38,11 @@ export async function expectArrived(
 ): Promise<void> {
   const unique = (text: string): string => text.slice(0, maxUniqueChars)
   const expected = submitted.map(({ fn, unique: id, data, priority = 'normal', epoch }) => [
-    ...[fn, unique(id), data.toString('hex')],
-    ...[epoch === undefined ? levels[priority] : levels.normal, epoch],
+    fn,
+    unique(id),
+    data.toString('hex'),
+    epoch === undefined ? levels[priority] : levels.normal,
+    epoch,
   ])
   const found: unknown[][] = []
   for (const fn of new Set(submitted.map((one) => one.fn))) {

@@ -186,7 +186,11 @@ export function sourceContract<Fixture extends QueueFixture>(
     })
 
     others({
-      ...{ open, openNow, liveReason, move, moveAndDie },
+      open,
+      openNow,
+      liveReason,
+      move,
+      moveAndDie,
       get fixture() {
         return fixture
       },

@@ -49,7 +49,12 @@ export class TestTarget {
     const [store, selection] = [this.as(options.name), new Selection()]
     try {
       const result = await run({
-        ...{ source, target: store, ledger: store, selection, options, signal: stop.signal },
+        source,
+        target: store,
+        ledger: store,
+        selection,
+        options,
+        signal: stop.signal,
         onReject: (reject) => rejects.push(reject),
         onProgress: ({ read }) => {
           if (read >= stopAfter) stop.abort()

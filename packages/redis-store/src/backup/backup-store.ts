@@ -37,10 +37,9 @@ export class RedisBackup {
   async isEmpty(): Promise<boolean> {
     const { call, redis, keys } = this.#context
     const counts = await Promise.all(
-      [
-        ...[keys.lanes, keys.former, keys.cron],
-        ...[keys.paused, keys.pausedFunctions, keys.pausedCron],
-      ].map((key) => call(() => redis.exists(key))),
+      [keys.lanes, keys.former, keys.cron, keys.paused, keys.pausedFunctions, keys.pausedCron].map(
+        (key) => call(() => redis.exists(key)),
+      ),
     )
     return counts.every((count) => count === 0)
   }

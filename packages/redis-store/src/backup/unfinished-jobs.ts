@@ -71,7 +71,9 @@ async function look(
     const isDead = status === 'error' && dead?.[1] !== null
     if (status !== 'idle' && status !== 'busy' && !isDead) continue
     found.push({
-      ...{ lane, id, bytes: Number(bytes?.[1]) },
+      lane,
+      id,
+      bytes: Number(bytes?.[1]),
       enqueuedAtMs: timeOf(Buffer.from(enqueued ?? '')) ?? 0,
       isNative: door === null && status === 'idle',
     })

@@ -46,7 +46,9 @@ export async function examine(
     for (const [name, server] of serversOf(redis)) {
       const info = await valueOrError(() => infoOf(server))
       const facts = {
-        ...{ redis: server, nowMs, isCluster: isClusterAddress(address) },
+        redis: server,
+        nowMs,
+        isCluster: isClusterAddress(address),
         isGuarded: 'sentinels' in address,
         get info() {
           return orThrow(info)
@@ -60,7 +62,10 @@ export async function examine(
     const keys = new StoreKeys(isClusterAddress(address), databaseOf(address))
     const now = await valueOrError(() => storeNowMs(redis))
     const facts = {
-      ...{ redis, keys, names, isFull },
+      redis,
+      keys,
+      names,
+      isFull,
       get nowMs() {
         return orThrow(now)
       },

@@ -31,7 +31,13 @@ const statuses: ReadonlySet<string> = new Set<Status>(['idle', 'busy', 'success'
 
 /** Fields of scripts, which a look does not ask for. */
 const scriptFields: ReadonlySet<string> = new Set([
-  ...['stale', 'dies_stale', 'once_until', 'callback', 'ran', 'on_death', 'turn'],
+  'stale',
+  'dies_stale',
+  'once_until',
+  'callback',
+  'ran',
+  'on_death',
+  'turn',
 ])
 
 const tokenForm = /^[acn].+-\d+$/s
@@ -230,7 +236,8 @@ export const dependencyFields: ReadonlySet<string> = new Set(['once', 'bid', 'ca
 
 /** All fields that the broker gives to a job. */
 export const jobFields: ReadonlySet<string> = new Set([
-  ...[...readers.keys(), ...dependencyFields],
+  ...readers.keys(),
+  ...dependencyFields,
   'held',
 ])
 

@@ -91,7 +91,9 @@ function summaryOf(lane: string, reply: ListedReply): JobSummary | undefined {
   const id = jobIdOf(entry)
   if (id === undefined) return undefined
   return {
-    ...{ lane, id, losses },
+    lane,
+    id,
+    losses,
     foreground: foreground === 1,
     abandoned: abandoned === 1,
     ...(unique.length > 0 && { unique }),

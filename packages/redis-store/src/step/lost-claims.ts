@@ -36,7 +36,7 @@ export class LostClaims {
   async settle(
     putBack: (lane: string, first: number, end: number) => Promise<void>,
   ): Promise<void> {
-    for (const claim of [...this.#claims]) {
+    for (const claim of Array.from(this.#claims)) {
       // Claims added meanwhile become another entry.
       claim.looksLeft -= 1
       try {

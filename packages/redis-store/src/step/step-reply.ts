@@ -10,7 +10,13 @@ import type { LeasedReply } from '../jobs/job-hash.ts'
 
 const zero = 0x30
 const settledOf: readonly Settled[] = [
-  ...(['unknown', 'done', 'requeued', 'expired', 'wanted', 'died', 'lost'] as const),
+  'unknown',
+  'done',
+  'requeued',
+  'expired',
+  'wanted',
+  'died',
+  'lost',
 ]
 
 export type PackedReply = readonly [packed: Buffer, ...outOfLine: Buffer[]]

@@ -53,8 +53,10 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
 
   test('are repaired after their node died: success after complete', async () => {
     await store.batches.create({
-      ...{ bid, description: '' },
-      ...{ complete: callback('complete'), success: callback('success') },
+      bid,
+      description: '',
+      complete: callback('complete'),
+      success: callback('success'),
     })
     await store.batches.commit(bid)
     await endsAndDies(await takeOne(store, 'calls'))

@@ -29,7 +29,8 @@ class TestJobs {
       reports: step.reports.map(({ id }) => id % 2 === 0),
       outcomes: step.outcomes.map(({ outcomes }) => outcomes.map(() => 'done' as const)),
       submissions: step.submissions.map(({ jobs }, at) => ({
-        ...{ isPublished: true, isOpen: true },
+        isPublished: true,
+        isOpen: true,
         results: jobs.map(() => ({ kind: 'created' as const, id: at + 1 })),
       })),
       claims: step.claims.map(() => []),
@@ -45,17 +46,21 @@ const elsewhere = others.find((lane) => slotOfLane(lane) !== slotOfLane(first)) 
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 }
 const arrivalsOf = (lane: string, count = 1): LaneArrivals => ({
-  ...{
-    lane,
-    jobs: Array<NewJob>(count).fill(job),
-    places: Array.from({ length: count }, (_, at) => at),
-  },
+  lane,
+  jobs: Array<NewJob>(count).fill(job),
+  places: Array.from({ length: count }, (_, at) => at),
 })
 const submissionOf = (lane: string, atUs = 1_000, count = 1) => ({
-  ...{ arrivals: arrivalsOf(lane, count), atUs, notes: new Map<string, string>() },
+  arrivals: arrivalsOf(lane, count),
+  atUs,
+  notes: new Map<string, string>(),
 })
 const outcome = (lane: string, id = 1) => ({
-  ...{ lane, id, token: 't', kind: 'complete' as const, output: Buffer.alloc(0) },
+  lane,
+  id,
+  token: 't',
+  kind: 'complete' as const,
+  output: Buffer.alloc(0),
 })
 const status = { kind: 'status', dividend: Buffer.alloc(0), divisor: Buffer.alloc(0) } as const
 

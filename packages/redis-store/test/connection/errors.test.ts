@@ -18,7 +18,8 @@ test('the error of a command in flight at the end of the connection names no opt
   try {
     const problem: unknown = await redis.ping().catch((error: unknown) => error)
     expect(storeErrorOf(problem)).toMatchObject({
-      ...{ code: 'UNREACHABLE', message: 'the connection was lost' },
+      code: 'UNREACHABLE',
+      message: 'the connection was lost',
       cause: problem,
     })
   } finally {

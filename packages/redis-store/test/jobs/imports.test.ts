@@ -17,7 +17,11 @@ function imported(name: string, over: Partial<ImportedJob['job']> = {}): Importe
   const importId = createHash('sha256').update(name).digest().subarray(0, 16)
   const job = { input: Buffer.from(name), level: 5, ...over } as const
   return {
-    ...{ importId, digest: importId.subarray(8), place: 'queue', door: 'gearman', job },
+    importId,
+    digest: importId.subarray(8),
+    place: 'queue',
+    door: 'gearman',
+    job,
     arrivedUs: Date.now() * 1_000,
   }
 }

@@ -88,8 +88,12 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
         const importId = Buffer.alloc(16)
         importId.writeUInt32BE(importIds.push(importId))
         return {
-          ...({ importId, digest: Buffer.alloc(8), place: 'queue', door: 'gearman' } as const),
-          ...{ arrivedUs: firstUs + at, job: { input: Buffer.from('in'), level: 5 } as const },
+          importId,
+          digest: Buffer.alloc(8),
+          place: 'queue' as const,
+          door: 'gearman',
+          arrivedUs: firstUs + at,
+          job: { input: Buffer.from('in'), level: 5 } as const,
         }
       })
       await imports.store('mail', tag, some)

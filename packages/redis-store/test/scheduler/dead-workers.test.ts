@@ -138,7 +138,9 @@ test.each([
     holders.disconnected('ww-1', true)
     await pass(cluster, 62 * seconds)
     expect((await a.store.jobs.read('mail', [1]))[0]).toMatchObject({
-      ...{ status: 'error', losses: 1, failure: '{"errtype":"WorkersLost"}' },
+      status: 'error',
+      losses: 1,
+      failure: '{"errtype":"WorkersLost"}',
     })
     expect((await a.store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, died: 1, failed: 0 })
   },

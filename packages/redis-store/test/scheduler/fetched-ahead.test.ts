@@ -198,7 +198,8 @@ describe('a consumer that fetches often', () => {
     const { job } = (await fetchHeld()).last
     const [state] = await node.store.jobs.look('mail', [job.id])
     expect(node.observer.seen.at(-1)).toMatchObject({
-      ...{ kind: 'assigned', waitMs: node.scheduler.storeNowMs() - (state?.enqueuedAtMs ?? 0) },
+      kind: 'assigned',
+      waitMs: node.scheduler.storeNowMs() - (state?.enqueuedAtMs ?? 0),
     })
   })
 

@@ -13,7 +13,10 @@ const countedMs = 10_000
 
 const routed = (terms: RouteTerms) => ({ routes: new Map([['mail', terms]]) })
 const liveSettings = (terms: RouteTerms): LiveSettings => ({
-  ...{ homes: new Map(), routed: new Set(), throttles: new Map(), ...routed(terms) },
+  homes: new Map(),
+  routed: new Set(),
+  throttles: new Map(),
+  ...routed(terms),
 })
 
 async function kindOf(node: TestNode, lane = 'mail', over = {}) {
@@ -146,7 +149,9 @@ describe('a function whose jobs may not wait for long', () => {
     for (let job = 0; job < 450; job += 1) node.submit('mail')
     await cluster.pass(7_000)
     expect((await node.scheduler.jobs.counts(['mail']))[0]).toMatchObject({
-      ...{ normal: 0, dead: 0, expired: 450 },
+      normal: 0,
+      dead: 0,
+      expired: 450,
     })
   })
 })
@@ -156,7 +161,9 @@ describe('the terms of a job', () => {
     const node = await cluster.node(
       'a',
       routed({
-        ...{ retries: 1, backoff: 'a', timeoutSeconds: 100 },
+        retries: 1,
+        backoff: 'a',
+        timeoutSeconds: 100,
         ofJob: ({ level }) => (level === 9 ? { retries: 2, backoff: 'b' } : undefined),
       }),
     )
@@ -164,7 +171,10 @@ describe('the terms of a job', () => {
     await node.submitted('mail', { level: 8, retries: 7, reserveForSeconds: 60 })
     const worker = await node.worker('mail').taken()
     expect(worker.last.job).toMatchObject({
-      ...{ retries: 2, backoff: 'b', reserveForSeconds: 100, isTimed: true },
+      retries: 2,
+      backoff: 'b',
+      reserveForSeconds: 100,
+      isTimed: true,
     })
     await worker.taken()
     expect(worker.last.job).toMatchObject({ retries: 7, backoff: 'a', reserveForSeconds: 60 })

@@ -97,8 +97,11 @@ async function run(
     return isDry ? 0 : done.left
   })
   return {
-    ...{ dry_run: isDry, ...tally.result() },
-    ...{ looked_at: piece.lookedAt, total, cursor: piece.cursor },
+    dry_run: isDry,
+    ...tally.result(),
+    looked_at: piece.lookedAt,
+    total,
+    cursor: piece.cursor,
   }
 }
 

@@ -116,16 +116,31 @@ function isOfBatch({ envelope }: Job): boolean {
 
 /** Fields that a copy has like the job. */
 const copied = [
-  ...(['unique', 'reducer', 'jid', 'trace', 'origin', 'retries', 'backoff', 'isTimed'] as const),
-  ...(['reserveForSeconds', 'retentionSeconds', 'staleAtMs', 'diesStale', 'onDeath'] as const),
-]
+  'unique',
+  'reducer',
+  'jid',
+  'trace',
+  'origin',
+  'retries',
+  'backoff',
+  'isTimed',
+  'reserveForSeconds',
+  'retentionSeconds',
+  'staleAtMs',
+  'diesStale',
+  'onDeath',
+] as const
 
 function copyOf(job: Job, queue: string): NewJob {
   const { input, level, door, envelope } = job
   const arrivedAtMs = arrivalOf(job)
   return {
     ...(arrivedAtMs !== undefined && { arrivedAtMs }),
-    ...{ input, level, door: door === 'native' ? 'http' : door, foreground: false, isMoved: true },
+    input,
+    level,
+    door: door === 'native' ? 'http' : door,
+    foreground: false,
+    isMoved: true,
     ...picked(job, copied),
     ...(envelope !== undefined && { envelope: inQueue(envelope, queue) }),
   }

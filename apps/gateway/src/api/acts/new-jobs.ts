@@ -54,7 +54,10 @@ export function newJobs({ scheduler, names }: HandlerParts) {
       const lane =
         queue === undefined ? registry.names.canonical(fn) : registry.names.lane(fn, queue)
       const job: NewJob = {
-        ...{ input: bytesOf(payload), door: 'http', level: levelOf(level), foreground: false },
+        input: bytesOf(payload),
+        door: 'http',
+        level: levelOf(level),
+        foreground: false,
         ...(unique !== undefined && { unique: Buffer.from(unique) }),
         ...(retries !== undefined && { retries }),
         ...dueAfter(delay_seconds),
@@ -72,7 +75,9 @@ export function newJobs({ scheduler, names }: HandlerParts) {
       scope?.demandTarget(lane)
       const job: NewJob = {
         input: body.payload === undefined ? old.input : bytesOf(body.payload),
-        ...{ door: 'http', level: levelOf(body.level ?? old.level), foreground: false },
+        door: 'http',
+        level: levelOf(body.level ?? old.level),
+        foreground: false,
         ...picked(old, ['retries', 'reserveForSeconds', 'retentionSeconds', 'onDeath']),
         ...dueAfter(body.delay_seconds),
         origin: names.of(old),

@@ -36,11 +36,15 @@ export const exportEndpoints = Object.fromEntries(
     const { rows, filter: whole } = exportLists[name]
     const { limit: _limit, cursor: _cursor, ...filter } = whole.properties
     const endpoint: Endpoint = {
-      ...{ method: 'GET', path: `/export/${rows}`, role: 'reader', params: nothing },
+      method: 'GET',
+      path: `/export/${rows}`,
+      role: 'reader',
+      params: nothing,
       tag: rows === 'jobs' ? 'Jobs' : 'Functions and queues',
       summary: `The list of ${rows} as a file, up to a million rows`,
       query: strict({ ...filter, format }),
-      ...{ answer: Type.String(), type: exportFormats.ndjson },
+      answer: Type.String(),
+      type: exportFormats.ndjson,
     }
     return [name, endpoint]
   }),

@@ -62,7 +62,8 @@ export class Exports {
     if (this.#running >= exportBounds.atOnce) {
       const why = `${exportBounds.atOnce} exports are under way: wait for one to end`
       throw new ApiError('too_many_requests', why, {
-        ...{ retryAfterSeconds: 5, limit: 'too_many_calls' },
+        retryAfterSeconds: 5,
+        limit: 'too_many_calls',
       })
     }
     this.#running += 1

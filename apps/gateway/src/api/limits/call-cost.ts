@@ -21,12 +21,20 @@ export type CallKind = 'light' | 'heavy'
 /** Each kind has a part of the process, so that heavy calls take nothing from light ones. */
 export const callBounds: Readonly<Record<CallKind, CallBounds>> = {
   light: {
-    ...{ atOnce: 4, waiting: 64, waitMs: 5_000, minUnits: unitCosts.min },
-    ...{ unitsPerSecond: 2_000, burstUnits: 4_000 },
+    atOnce: 4,
+    waiting: 64,
+    waitMs: 5_000,
+    minUnits: unitCosts.min,
+    unitsPerSecond: 2_000,
+    burstUnits: 4_000,
   },
   heavy: {
-    ...{ atOnce: 1, waiting: 8, waitMs: 5_000, minUnits: unitCosts.min },
-    ...{ unitsPerSecond: 5_000, burstUnits: 20_000 },
+    atOnce: 1,
+    waiting: 8,
+    waitMs: 5_000,
+    minUnits: unitCosts.min,
+    unitsPerSecond: 5_000,
+    burstUnits: 20_000,
   },
 }
 
@@ -48,16 +56,19 @@ const heavy: Readonly<Partial<Record<string, Weigh>>> = {
   listJobs: (input) => hasLongPage(input) || readsEachJob(input.query as JobFilter),
   getJob: ({ query }) =>
     ((query as { max_payload_bytes?: number }).max_payload_bytes ?? 0) > lightMost.payloadBytes,
-  ...{ listFunctions: hasLongPage, listQueues: hasLongPage, listConnections: hasLongPage },
-  ...{ listBatches: hasLongPage, dropFunctions: () => true, dropQueues: () => true },
+  listFunctions: hasLongPage,
+  listQueues: hasLongPage,
+  listConnections: hasLongPage,
+  listBatches: hasLongPage,
+  dropFunctions: () => true,
+  dropQueues: () => true,
   listFailures: () => true,
-  ...{ listWorkers: hasLongPage, getWorker: hasLongPage },
-  ...{
-    retryJobs: actsOnMany,
-    cancelJobs: actsOnMany,
-    deleteJobs: actsOnMany,
-    moveJobs: actsOnMany,
-  },
+  listWorkers: hasLongPage,
+  getWorker: hasLongPage,
+  retryJobs: actsOnMany,
+  cancelJobs: actsOnMany,
+  deleteJobs: actsOnMany,
+  moveJobs: actsOnMany,
 } satisfies Partial<Record<OperationName, Weigh>>
 
 export function kindOf(operation: string, input: ApiInput): CallKind {

@@ -98,9 +98,16 @@ async function shown(audit: Scheduler['audit'], found: readonly AuditEntry[]) {
   const kindOf = new Map(undos.map((undo, at) => [undo, kinds[at]]))
   const states = { kept: 'possible', undone: 'undone', none: 'over' } as const
   return noted.map(({ entry, act }) => ({
-    ...{ entry: entry.id, at: isoTime(timeOf(entry)), who: act.who ?? null },
-    ...{ door: act.door, address: act.address, node: act.node, operation: act.operation },
-    ...{ target: act.target, jobs: act.jobs ?? null, fault: act.fault ?? null },
+    entry: entry.id,
+    at: isoTime(timeOf(entry)),
+    who: act.who ?? null,
+    door: act.door,
+    address: act.address,
+    node: act.node,
+    operation: act.operation,
+    target: act.target,
+    jobs: act.jobs ?? null,
+    fault: act.fault ?? null,
     undo: act.undo === undefined ? ('no' as const) : states[kindOf.get(act.undo) ?? 'none'],
     no_undo: act.noUndo ?? null,
   }))

@@ -24,7 +24,9 @@ export function fleetReads({ scheduler, doors, cron, fleet, node, imports }: Han
     listConnections({ query }) {
       const { page, ...rest } = pageOf(gearman?.connections() ?? [], query)
       const connections = page.map(({ address, clientId, functions }) => ({
-        ...{ door: 'gearman', address, client_id: clientId },
+        door: 'gearman',
+        address,
+        client_id: clientId,
         functions: functions.slice(0, maxFunctions),
         functions_total: functions.length,
       }))
@@ -105,7 +107,12 @@ function aboutView(about: Answers['about'] | undefined) {
   const { host = null, pid = null, version = null, uptimeMs, doors } = about ?? {}
   const { workers = null, jobs = null } = about ?? {}
   return {
-    ...{ answers: about !== undefined, host, pid, version, workers, jobs },
+    answers: about !== undefined,
+    host,
+    pid,
+    version,
+    workers,
+    jobs,
     doors: doors ? [...doors] : null,
     uptime_seconds: uptimeMs === undefined ? null : uptimeMs / 1000,
   }

@@ -21,7 +21,12 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
     const sums = LaneSums.of([figures])
     const isUnrouted = config().bridgeFaktory === 'routed' && openness === 'auto'
     return {
-      ...{ function: fn, queue, lane, ...sums.standing(), workers, ...sums.totals() },
+      function: fn,
+      queue,
+      lane,
+      ...sums.standing(),
+      workers,
+      ...sums.totals(),
       openness: isUnrouted ? 'unrouted' : openness,
       is_paused: scheduler.queues.paused.has(queue),
       is_function_paused: scheduler.queues.holdsBack(lane),
@@ -56,8 +61,12 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       const { nodes } = latest.snapshot
       const { sums, functions, queues, busiest } = await latest.whole()
       return {
-        ...{ at: latest.at, node, version },
-        ...{ functions, queues: queues.size, nodes: Math.max(1, nodes.size) },
+        at: latest.at,
+        node,
+        version,
+        functions,
+        queues: queues.size,
+        nodes: Math.max(1, nodes.size),
         ...sums.standing(),
         ...sums.totals(),
         busiest: busiest.map((lane) => shown(lane)),
@@ -113,8 +122,13 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       if (own.length === 0) throw unknownFunction()
       const { sums, ...entries } = entriesOf(own)
       return {
-        ...{ at: latest.at, function: fn, workers: sums.workers, limits: await limitsOf(fn) },
-        ...{ ...sums.standing(), ...sums.totals(), ...entries },
+        at: latest.at,
+        function: fn,
+        workers: sums.workers,
+        limits: await limitsOf(fn),
+        ...sums.standing(),
+        ...sums.totals(),
+        ...entries,
         limit: limitView(config().routes.get(fn)?.limit),
         ...(await latelyOf('f', fn, scheduler)),
       }
@@ -132,8 +146,12 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       const { sums, ...entries } = entriesOf(own)
       const throttle = config().throttles.get(queue)
       return {
-        ...{ at: latest.at, queue, is_paused: isPaused },
-        ...{ ...sums.standing(), ...sums.totals(), ...entries },
+        at: latest.at,
+        queue,
+        is_paused: isPaused,
+        ...sums.standing(),
+        ...sums.totals(),
+        ...entries,
         throttle: throttle ? throttleView(queue, throttle) : null,
         ...(await latelyOf('q', queue, scheduler)),
       }
@@ -147,8 +165,12 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       if (own.length === 0) throw unknownFunction()
       const { waiting, running, scheduled, retry, oldestSeconds, workers } = LaneSums.of(own)
       return {
-        ...{ function: fn, waiting, running, scheduled: scheduled + retry },
-        ...{ oldest_seconds: oldestSeconds, workers },
+        function: fn,
+        waiting,
+        running,
+        scheduled: scheduled + retry,
+        oldest_seconds: oldestSeconds,
+        workers,
       }
     },
 
@@ -167,7 +189,9 @@ function unknownFunction(): ApiError {
 
 function throttleView(queue: string, { perWorker, timeoutMs, ...limit }: Throttle) {
   return {
-    ...{ queue, per_worker: perWorker ?? null, ...shownLimit(limit) },
+    queue,
+    per_worker: perWorker ?? null,
+    ...shownLimit(limit),
     timeout_seconds: timeoutMs === undefined ? null : timeoutMs / 1000,
   }
 }

@@ -62,8 +62,14 @@ function unknownWorker({ silent }: FleetPage): ApiError {
 export function identityOf({ node, worker }: FleetWorker): Static<typeof jobWorker> {
   const { name, door, calledItself, wid, address, hostname, pid } = worker
   return {
-    ...{ worker: `${node}:${name}`, node, door, name: calledItself, wid: wid ?? null },
-    ...{ address: address ?? null, hostname: hostname ?? null, pid: pid ?? null },
+    worker: `${node}:${name}`,
+    node,
+    door,
+    name: calledItself,
+    wid: wid ?? null,
+    address: address ?? null,
+    hostname: hostname ?? null,
+    pid: pid ?? null,
   }
 }
 
@@ -81,8 +87,14 @@ async function shownWorkers(
     const { connections, beatAgoMs, jobCount } = one.worker
     return {
       ...identityOf(one),
-      ...{ labels: [...labels], state, functions: [...functions], functions_total: functionCount },
-      ...{ queues: [...queues], rss_kb: rssKb, connections, jobs_total: jobCount },
+      labels: [...labels],
+      state,
+      functions: [...functions],
+      functions_total: functionCount,
+      queues: [...queues],
+      rss_kb: rssKb,
+      connections,
+      jobs_total: jobCount,
       seconds_since_beat: beatAgoMs === undefined ? null : Math.max(0, beatAgoMs / 1000),
       jobs: one.worker.jobs.flatMap((ref) => {
         const job = jobs.get(ref.token)

@@ -6,7 +6,8 @@ import { byReason, count, limitOf, nextCursor, timeOrNull } from './common.ts'
 export const auditPage = { usual: 50, max: 200 } as const
 
 export const entryId = Type.String({
-  ...{ pattern: '^\\d{1,15}-\\d{1,15}$', description: 'An entry, as the list names it' },
+  pattern: '^\\d{1,15}-\\d{1,15}$',
+  description: 'An entry, as the list names it',
 })
 
 export const auditQuery = strict({

@@ -12,9 +12,7 @@ export function limitOf(
   { usual, max }: { readonly usual: number; readonly max: number },
   description = 'Entries on the page',
 ) {
-  return Type.Optional(
-    Type.Integer({ ...{ minimum: 1, maximum: max, default: usual }, description }),
-  )
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: usual, description }))
 }
 
 export const limit = limitOf(pageSizes)
@@ -23,13 +21,15 @@ export const nextCursor = orNull(Type.String(), 'Where to go on; null where that
 
 export const functionName = text('A function, which is a Faktory jobtype', 512)
 export const queueName = Type.String({
-  ...{ pattern: '^[a-zA-Z0-9._-]{1,255}$', description: 'A Faktory queue' },
+  pattern: '^[a-zA-Z0-9._-]{1,255}$',
+  description: 'A Faktory queue',
 })
 
 const format = 'date-time'
 export const timeOrNull = orNull(Type.String({ format, description: 'A time, RFC 3339' }))
 export const takenAt = Type.String({
-  ...{ format, description: "When the figures were taken, by the store's clock" },
+  format,
+  description: "When the figures were taken, by the store's clock",
 })
 export const count = Type.Integer({ minimum: 0 })
 export const seconds = Type.Number({ minimum: 0 })

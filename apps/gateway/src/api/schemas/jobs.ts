@@ -136,7 +136,9 @@ export const payloadQuery = strict({
   payload: Type.Optional(oneOf(payloadForms, 'How the payload is shown. auto')),
   max_payload_bytes: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: 1_048_576, default: 65_536 },
+      minimum: 1,
+      maximum: 1_048_576,
+      default: 65_536,
       description: 'Length at which a payload is cut',
     }),
   ),

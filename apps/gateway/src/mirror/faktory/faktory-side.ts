@@ -52,7 +52,9 @@ export class FaktorySide implements CopySide {
   accept(client: Socket, onClose: () => void): PassedClient {
     const { from, maxPayloadBytes } = this.#options
     return new FaktoryClient(client, {
-      ...{ address: from, keptBytes: maxPayloadBytes + batchBytes, onClose },
+      address: from,
+      keptBytes: maxPayloadBytes + batchBytes,
+      onClose,
       onLine: (line, isCut) => this.#read(line, isCut),
     })
   }

@@ -37,7 +37,10 @@ export class GearmanSide implements CopySide {
     const { counts, maxOutstanding: max, timeoutMs, onDifference, onChange } = options
     this.#comparisons = new Comparisons({ max, timeoutMs, counts, onDifference })
     this.#copies = new CopyConnection({
-      ...{ address: options.to, comparisons: this.#comparisons, counts, onChange },
+      address: options.to,
+      comparisons: this.#comparisons,
+      counts,
+      onChange,
       keptBytes: options.maxPayloadBytes,
       resultNames: workNames,
     })
@@ -54,7 +57,10 @@ export class GearmanSide implements CopySide {
   accept(client: Socket, onClose: () => void): PassedClient {
     const { from, maxPayloadBytes, counts } = this.#options
     return new GearmanClient(client, {
-      ...{ address: from, keptBytes: maxPayloadBytes, comparisons: this.#comparisons, counts },
+      address: from,
+      keptBytes: maxPayloadBytes,
+      comparisons: this.#comparisons,
+      counts,
       copy: (packet) => this.#copy(packet),
       onClose,
     })

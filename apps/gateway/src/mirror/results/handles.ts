@@ -34,8 +34,8 @@ export class Handles {
 
   /** Ends all: no more packets will come. */
   dropAll(): void {
-    for (const some of [...this.#byHandle.values()]) {
-      for (const comparison of [...some]) this.#comparisons.drop(comparison, 'unanswered')
+    for (const some of Array.from(this.#byHandle.values())) {
+      for (const comparison of Array.from(some)) this.#comparisons.drop(comparison, 'unanswered')
     }
     this.#byHandle.clear()
   }

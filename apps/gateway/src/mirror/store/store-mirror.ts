@@ -87,16 +87,19 @@ export class StoreMirror {
     return {
       created: (lane, id) => this.#arrived(lane, id),
       finished: (lane, id) => this.#finished(lane, id),
-      ...{
-        laneAdded: nothing,
-        started: nothing,
-        relayed: nothing,
-        woken: nothing,
-        roomMade: nothing,
-        laneDropped: nothing,
-      },
-      ...{ laneClosed: nothing, pausesChanged: nothing, consumerNews: nothing },
-      ...{ asked: nothing, answered: nothing, up: nothing, down: nothing },
+      laneAdded: nothing,
+      started: nothing,
+      relayed: nothing,
+      woken: nothing,
+      roomMade: nothing,
+      laneDropped: nothing,
+      laneClosed: nothing,
+      pausesChanged: nothing,
+      consumerNews: nothing,
+      asked: nothing,
+      answered: nothing,
+      up: nothing,
+      down: nothing,
     }
   }
 

@@ -41,7 +41,12 @@ const changes: Readonly<Record<string, (cron: Cron, request: PageRequest) => Pro
 function shown({ entry, source, isPaused, lastMs, nextMs }: CronView): object {
   const { name, schedule, timezone, job } = entry
   return {
-    ...{ name, source, is_paused: isPaused, schedule, timezone, job },
+    name,
+    source,
+    is_paused: isPaused,
+    schedule,
+    timezone,
+    job,
     last_run: lastMs === undefined ? null : formatRfc3339(lastMs),
     next_run: nextMs === undefined ? null : formatRfc3339(nextMs),
   }

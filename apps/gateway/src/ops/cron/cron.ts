@@ -116,7 +116,9 @@ export class Cron {
       [...this.#planned.values()].map(async ({ entry, source, nextMs }) => {
         const isPaused = paused.has(entry.name)
         return {
-          ...{ entry, source, isPaused },
+          entry,
+          source,
+          isPaused,
           nextMs: isPaused ? undefined : nextMs,
           lastMs: await cron.lastTick(this.laneOf(entry), entry.name),
         }

@@ -55,8 +55,11 @@ export class Fleet {
   ): Promise<FleetPage> {
     const { from, count } = question
     const first = await this.#ask(nodes, {
-      ...{ ...question, ask: 'workers', sums: true },
-      ...{ from: 0, count: from === 0 ? count : 0 },
+      ...question,
+      ask: 'workers',
+      sums: true,
+      from: 0,
+      count: from === 0 ? count : 0,
     })
     const page: FleetWorker[] = []
     const silent = [...first.silent]

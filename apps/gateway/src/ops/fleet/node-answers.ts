@@ -134,7 +134,10 @@ export class NodeAnswers {
   #about(): Answers['about'] {
     const { version, doors, clock, scheduler } = this.#parts
     return {
-      ...{ host: hostname(), pid: process.pid, version, jobs: scheduler.running },
+      host: hostname(),
+      pid: process.pid,
+      version,
+      jobs: scheduler.running,
       uptimeMs: clock.nowMs() - this.#startedMs,
       doors: doors().flatMap(({ name, address }) =>
         address ? [{ door: name, address: `${address.host}:${address.port}` }] : [],

@@ -3,8 +3,18 @@ import { bucketOf } from './time-buckets.ts'
 /** Events by the names of the metrics. */
 export const historyCounters = [
   'submitted',
-  ...(['completed', 'failed', 'died', 'retried', 'interrupted', 'lost', 'expired'] as const),
-  ...(['cancelled', 'deleted', 'moved', 'requeued', 'killed'] as const),
+  'completed',
+  'failed',
+  'died',
+  'retried',
+  'interrupted',
+  'lost',
+  'expired',
+  'cancelled',
+  'deleted',
+  'moved',
+  'requeued',
+  'killed',
 ] as const
 export type HistoryCounter = (typeof historyCounters)[number]
 export type HistoryTimes = 'wait' | 'run'

@@ -29,7 +29,7 @@ export class NamedCounts {
 
   /** Passes the sums of each, which are forgotten once that has succeeded. */
   async each(add: (of: string, sums: ReadonlyMap<string, number>) => Promise<void>): Promise<void> {
-    for (const [of, counts] of [...this.#counts]) {
+    for (const [of, counts] of Array.from(this.#counts)) {
       await add(of, counts.sums())
       this.#counts.delete(of)
     }

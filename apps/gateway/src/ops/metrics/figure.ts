@@ -56,7 +56,9 @@ export function figure(
   values: readonly Value[],
 ): Figure {
   return {
-    ...{ name, help, type },
+    name,
+    help,
+    type,
     series: values.map(([labels]) => seriesName(name, labels)),
     values: values.map(([, value]) => value),
   }

@@ -59,7 +59,11 @@ export function histogram(name: string, help: string, all: Iterable<PlainHistogr
   const exemplars = new Map<string, string>()
   for (const one of all) one.addTo(series, values, exemplars)
   return {
-    ...{ name, help, type: 'histogram', series, values },
+    name,
+    help,
+    type: 'histogram',
+    series,
+    values,
     ...(exemplars.size > 0 && { exemplars: Object.fromEntries(exemplars) }),
   }
 }

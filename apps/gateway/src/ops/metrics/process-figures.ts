@@ -32,7 +32,8 @@ export class ProcessFigures {
     )
     const known = metrics.filter(({ name }) => isMeasured || !name.startsWith(eventLoopLag))
     return known.map(({ name, help, type, values }) => ({
-      ...{ name, help },
+      name,
+      help,
       // An enumeration in its types, a word in its objects.
       type: String(type) as Figure['type'],
       series: values.map((value) => {

@@ -52,7 +52,10 @@ export async function takeSnapshot(scheduler: Scheduler, readAtMs: number): Prom
     lanes.push({ counts, fn, queue, oldestSeconds, isPaused: queues.holdsBack(counts.lane) })
   })
   return {
-    ...{ atMs: nowMs, readAtMs, lanes, former },
+    atMs: nowMs,
+    readAtMs,
+    lanes,
+    former,
     nodes: new Map([...scheduler.nodes].map(([node, ms]) => [node, secondsBetween(ms, nowMs)])),
   }
 }

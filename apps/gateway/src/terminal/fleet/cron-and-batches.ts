@@ -20,8 +20,11 @@ const cronNames = { name: 'entry', help: 'cron entries', isRequired: true, isMan
 
 export const cronCommands: readonly CommandRow[] = [
   listCommand({
-    ...{ words: ['cron', 'list'], isDefault: true, summary: 'list cron jobs' },
-    ...{ columns: cronColumns, none: 'There is no cron entry.' },
+    words: ['cron', 'list'],
+    isDefault: true,
+    summary: 'list cron jobs',
+    columns: cronColumns,
+    none: 'There is no cron entry.',
     entries: async ({ client }) => (await client.call('listCron')).cron,
   }),
   {
@@ -69,7 +72,8 @@ export const batchCommands: readonly CommandRow[] = [
     words: ['batches', 'list'],
     summary: 'list Faktory batches, the newest first',
     options: [limitOption('batches that are listed', listed.usual, listed.max)],
-    ...{ columns: batchColumns, none: 'There is no batch.' },
+    columns: batchColumns,
+    none: 'There is no batch.',
     entries: async ({ client, given }) => {
       const limit = numberOf(given, 'limit') ?? listed.usual
       return (await client.call('listBatches', { query: { limit } })).batches

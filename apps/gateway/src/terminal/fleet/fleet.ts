@@ -26,7 +26,8 @@ const nodeColumns: readonly Column<Node>[] = [
   {
     title: 'ports',
     value: ({ doors }) => (doors ?? []).map(({ door, address }) => `${door} ${address}`).join(', '),
-    ...{ mayShrink: true, rank: 2 },
+    mayShrink: true,
+    rank: 2,
   },
   {
     title: '',
@@ -44,7 +45,8 @@ export const fleetCommands: readonly CommandRow[] = [
   listCommand({
     words: ['nodes'],
     summary: 'list the gateways on the store: host, process, version, ports',
-    ...{ columns: nodeColumns, none: 'There is no gateway.' },
+    columns: nodeColumns,
+    none: 'There is no gateway.',
     entries: async ({ client }) => (await client.call('listNodes')).nodes,
   }),
   {

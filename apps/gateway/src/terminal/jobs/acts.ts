@@ -44,7 +44,9 @@ const yes: OptionRow = { name: 'yes', help: 'do not ask for confirmation' }
 const dryRun: OptionRow = { name: 'dry_run', help: 'count the jobs, and change nothing' }
 
 const toQueue: OptionRow = {
-  ...{ name: 'to_queue', argument: 'queue', help: 'the queue to which the jobs are moved' },
+  name: 'to_queue',
+  argument: 'queue',
+  help: 'the queue to which the jobs are moved',
 }
 
 /** The filter that is given; undefined where none is, nor `--all`. */
@@ -54,25 +56,29 @@ function givenFilter(given: Given): JobFilter | undefined {
 }
 
 const deletion: Act = {
-  ...{ verb: 'delete', done: 'deleted' },
+  verb: 'delete',
+  done: 'deleted',
   summary: 'delete jobs that do not run, dead ones too; audit undo puts them back within a day',
   call: ({ client }, body) => client.call('deleteJobs', { body }),
 }
 
 const acts: readonly Act[] = [
   {
-    ...{ verb: 'retry', done: 'retried' },
+    verb: 'retry',
+    done: 'retried',
     summary: 'queue scheduled, failed and dead jobs now',
     call: ({ client }, body) => client.call('retryJobs', { body }),
   },
   {
-    ...{ verb: 'cancel', done: 'cancelled' },
+    verb: 'cancel',
+    done: 'cancelled',
     summary: 'end jobs that wait, run or are scheduled; waiting clients get a failure',
     call: ({ client }, body) => client.call('cancelJobs', { body }),
   },
   deletion,
   {
-    ...{ verb: 'move', done: 'moved' },
+    verb: 'move',
+    done: 'moved',
     summary:
       'move background jobs that do not run to another queue; their former names lead to them for 7 days',
     options: [toQueue],

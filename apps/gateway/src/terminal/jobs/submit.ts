@@ -20,7 +20,8 @@ const longestPayloadBytes = 700_000
 const standardInput = '-'
 
 const payloadFile: OptionRow = {
-  ...{ name: 'payload_file', argument: 'file' },
+  name: 'payload_file',
+  argument: 'file',
   help: `a file whose bytes are the payload, or ${standardInput} for the standard input; at most ${longestPayloadBytes} bytes`,
 }
 

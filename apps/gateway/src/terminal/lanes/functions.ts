@@ -33,7 +33,9 @@ type Operation = 'openFunctions' | 'closeFunctions' | 'pauseFunctions' | 'resume
 /** A change of functions: its word, the API's, what it does and how a function is then. */
 function change(verb: string, operation: Operation, summary: string, state: string): CommandRow {
   return actCommand({
-    ...{ words: ['functions', verb], summary, arguments: [{ ...names, isRequired: true }] },
+    words: ['functions', verb],
+    summary,
+    arguments: [{ ...names, isRequired: true }],
     act: ({ client }, functions) => client.call(operation, { body: { functions } }),
     said: ({ functions }) => functions.map((lane) => [lane, `${state}.`]),
   })
@@ -58,12 +60,10 @@ export const functionCommands: readonly CommandRow[] = [
     listCommand({
       words: ['functions', 'list'],
       summary: 'list functions: jobs, workers, and whether Faktory consumers get the jobs',
-      ...{
-        arguments: [names],
-        options: [containsOption],
-        entries: listed,
-        columns: functionColumns,
-      },
+      arguments: [names],
+      options: [containsOption],
+      entries: listed,
+      columns: functionColumns,
       none: 'No such function has had a job or a worker.',
     }),
     'list',

@@ -17,7 +17,9 @@ import { functionColumns, standingColumns } from './columns.ts'
 type Queue = Answer<'listQueues'>['queues'][number]
 
 export const containsOption: OptionRow = {
-  ...{ name: 'contains', argument: 'text', help: 'only names that contain this' },
+  name: 'contains',
+  argument: 'text',
+  help: 'only names that contain this',
 }
 
 type One = Answer<'getFunction'> | Answer<'getQueue'>
@@ -60,9 +62,12 @@ const oneName = { name: 'queue', help: 'a Faktory queue', isRequired: true } as 
 
 export const queueCommands: readonly CommandRow[] = [
   listCommand({
-    ...{ words: ['queues', 'list'], isDefault: true, options: [containsOption] },
+    words: ['queues', 'list'],
+    isDefault: true,
+    options: [containsOption],
     summary: 'list Faktory queues and their jobs',
-    ...{ columns, none: 'No queue has had a job.' },
+    columns,
+    none: 'No queue has had a job.',
     entries: async ({ client, given }) => {
       const contains = textOf(given, containsOption.name)
       const pages = await allPages((query) =>
@@ -93,13 +98,15 @@ export const queueCommands: readonly CommandRow[] = [
   {
     words: ['queues', 'empty'],
     summary: 'delete the waiting jobs of a queue',
-    ...{ arguments: [oneName], options: emptyOptions },
+    arguments: [oneName],
+    options: emptyOptions,
     run: (context) => emptyPlace(context, placeOf(context)),
   },
   {
     words: ['queues', 'drop'],
     summary: 'delete the waiting jobs of a queue and its pause, and unlist it until a job comes',
-    ...{ arguments: [oneName], options: emptyOptions },
+    arguments: [oneName],
+    options: emptyOptions,
     run: (context) =>
       emptyPlace(context, placeOf(context), (queue) =>
         context.client.call('dropQueues', { body: { queues: [queue] } }),

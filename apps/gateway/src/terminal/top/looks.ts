@@ -8,8 +8,14 @@ const maxPages = 10
 
 /** Sorts of the table that the gateway knows, in its words: then the first page is all that anybody looks at. */
 const gatewaySorts: Readonly<Record<string, (typeof functionSorts)[number]>> = {
-  ...{ function: 'name', waiting: 'waiting', running: 'running', scheduled: 'scheduled' },
-  ...{ retry: 'retry', dead: 'dead', oldest: 'oldest', workers: 'workers' },
+  function: 'name',
+  waiting: 'waiting',
+  running: 'running',
+  scheduled: 'scheduled',
+  retry: 'retry',
+  dead: 'dead',
+  oldest: 'oldest',
+  workers: 'workers',
 }
 
 /** Figures of one moment. */
@@ -50,7 +56,10 @@ export async function takeLook(
   const [first] = pages
   const functions = pages.flatMap((page) => page.functions)
   return {
-    ...{ overview, workers, total: first?.total ?? 0, first: sort ?? 'name' },
+    overview,
+    workers,
+    total: first?.total ?? 0,
+    first: sort ?? 'name',
     functions,
     count:
       contains === '' ? overview.functions : new Set(functions.map((entry) => entry.function)).size,
@@ -89,8 +98,16 @@ export class Rates {
       counted.set(lane, now)
       const { waiting, running, scheduled, retry, dead, oldest_waiting_seconds } = entry
       return {
-        ...{ function: entry.function, queue, waiting, running, rate: now.rate },
-        ...{ oldest_waiting_seconds, scheduled, retry, dead, workers: entry.workers },
+        function: entry.function,
+        queue,
+        waiting,
+        running,
+        rate: now.rate,
+        oldest_waiting_seconds,
+        scheduled,
+        retry,
+        dead,
+        workers: entry.workers,
         by_door: hands(entry),
         is_paused: entry.is_paused,
         is_function_paused: entry.is_function_paused,

@@ -27,12 +27,15 @@ export const top: CommandRow = {
   options: [
     { name: 'once', help: 'print the table once, as without a terminal' },
     {
-      ...{ name: 'sort', argument: 'column', choices: sortNames },
+      name: 'sort',
+      argument: 'column',
+      choices: sortNames,
       help: `column to sort by (default: ${usualSort})`,
     },
     { name: 'filter', argument: 'text', help: 'only functions whose names contain this' },
     {
-      ...{ name: 'interval', argument: 'seconds' },
+      name: 'interval',
+      argument: 'seconds',
       help: `time between two refreshes (default: ${interval.usual})`,
       read: numberFrom(interval.min, interval.max, false),
     },
@@ -44,8 +47,12 @@ export const top: CommandRow = {
 async function run(context: CommandContext): Promise<ExitName> {
   const { given, stdin, stdout, isJson } = context
   const state: TopState = {
-    ...{ sort: textOf(given, 'sort') ?? usualSort, isReversed: false },
-    ...{ filter: textOf(given, 'filter') ?? '', typed: undefined, from: 0, hasEnded: false },
+    sort: textOf(given, 'sort') ?? usualSort,
+    isReversed: false,
+    filter: textOf(given, 'filter') ?? '',
+    typed: undefined,
+    from: 0,
+    hasEnded: false,
   }
   const isWatched = stdin.isTTY && stdout.isTTY
   if (!isWatched || isJson || isGiven(given, 'once')) return await once(context, state)

@@ -17,7 +17,11 @@ const max =
 const byText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 /** Without a rank it is shown however narrow the terminal is. */
 const number = (title: string, of: (row: TopRow) => number, rank?: number): TopColumn => ({
-  ...{ name: title, title, value: of, order: max(of), isNumber: true },
+  name: title,
+  title,
+  value: of,
+  order: max(of),
+  isNumber: true,
   ...(rank !== undefined && { rank }),
 })
 
@@ -60,7 +64,10 @@ const topColumns: readonly TopColumn[] = [
   number('dead', ({ dead }) => dead, 4),
   number('workers', ({ workers }) => workers, 3),
   {
-    ...{ name: 'doors', title: 'busy/all by door', mayShrink: true, rank: 8 },
+    name: 'doors',
+    title: 'busy/all by door',
+    mayShrink: true,
+    rank: 8,
     value: (row) => doorsOf(row),
     order: (one, other) => byText(doorsOf(other), doorsOf(one)),
   },

@@ -97,14 +97,14 @@ export async function openApi(open: Open, access: AccessOptions = guarded): Prom
   const limits = new Set<WebLimit>()
   const failedLogins: string[] = []
   const web = createWebServer({
-    ...{ figures: gateway.figures, check: () => Promise.resolve({ ready: true }), log: log.log },
-    ...{
-      api: gateway.api,
-      version: '0.1.0',
-      access,
-      storeKey: gateway.storeKey,
-      pages: gateway.pages,
-    },
+    figures: gateway.figures,
+    check: () => Promise.resolve({ ready: true }),
+    log: log.log,
+    api: gateway.api,
+    version: '0.1.0',
+    access,
+    storeKey: gateway.storeKey,
+    pages: gateway.pages,
     acted: gateway.acted,
     hooks: {
       limited: (limit) => void limits.add(limit),
@@ -124,7 +124,14 @@ export async function openApi(open: Open, access: AccessOptions = guarded): Prom
     return succeeded(await ask(`/api/v1${path}`, { method: 'POST', headers, body }))
   }
   return {
-    ...{ gateway, port, log, limits, failedLogins, ask, get, act },
+    gateway,
+    port,
+    log,
+    limits,
+    failedLogins,
+    ask,
+    get,
+    act,
     configure: (next) => web.configure(next),
     close: () => web.close(),
     deadJobs: async (...jids) => {
@@ -161,7 +168,11 @@ export async function sent(
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
   const isRaw = (given: typeof headers): given is readonly string[] => Array.isArray(given)
   const asking = request({
-    ...{ port, path, method, host: '127.0.0.1', agent: agent ?? false },
+    port,
+    path,
+    method,
+    host: '127.0.0.1',
+    agent: agent ?? false,
     headers: isRaw(headers)
       ? [...Object.entries(type).flat(), ...headers]
       : { ...type, ...headers },

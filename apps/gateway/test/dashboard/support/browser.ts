@@ -33,11 +33,20 @@ export async function startBrowser(webPort: number): Promise<TestBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'crossgear-browser-'))
   const base = `http://127.0.0.1:${webPort}`
   const context = await chromium.launchPersistentContext(folder, {
-    ...{ executablePath, baseURL: base, headless: true, timezoneId: 'UTC', locale: 'en-US' },
+    executablePath,
+    baseURL: base,
+    headless: true,
+    timezoneId: 'UTC',
+    locale: 'en-US',
     viewport: { width: 1280, height: 860 },
     args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
     ],
   })
   const faults: string[] = []

@@ -38,7 +38,9 @@ export async function startDashboardGateway(
     return child
   }
   return {
-    ...{ port, redis, spawnGearman },
+    port,
+    redis,
+    spawnGearman,
     gearman: async (...words) => {
       const child = spawnGearman(...words)
       let output = ''

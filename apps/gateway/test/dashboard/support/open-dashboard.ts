@@ -21,7 +21,9 @@ export async function openDashboard(
   await fill(gateway)
   const { page, faults, close } = await startBrowser(gateway.port('web'))
   return {
-    ...{ gateway, page, faults },
+    gateway,
+    page,
+    faults,
     close: async () => {
       await close()
       await gateway.close()

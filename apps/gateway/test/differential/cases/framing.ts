@@ -28,7 +28,8 @@ export const framingCases: readonly Case[] = casesOf({
   ],
   'requests in one write are answered in their order': [
     [
-      ...(['client', 'at once'] as const),
+      'client',
+      'at once',
       ['ECHO_REQ', '1'],
       ['SUBMIT_JOB_BG', 'mail', '', 'a'],
       ['ECHO_REQ', '2'],
@@ -45,7 +46,8 @@ export const framingCases: readonly Case[] = casesOf({
     ['client', 'SUBMIT_JOB_BG', 'mail', '', 'a'],
     ['client', 'SUBMIT_JOB_BG', 'post', '', 'b'],
     [
-      ...(['worker', 'at once'] as const),
+      'worker',
+      'at once',
       ['SET_CLIENT_ID', 'w'],
       ['CAN_DO', 'mail'],
       ['CAN_DO', 'post'],
@@ -58,13 +60,7 @@ export const framingCases: readonly Case[] = casesOf({
   'a worker names a function between two grabs of one write': [
     ['client', 'SUBMIT_JOB_BG', 'mail', '', 'a'],
     ['client', 'SUBMIT_JOB_BG', 'post', '', 'b'],
-    [
-      ...(['worker', 'at once'] as const),
-      ['CAN_DO', 'mail'],
-      ['GRAB_JOB'],
-      ['CAN_DO', 'post'],
-      ['GRAB_JOB'],
-    ],
+    ['worker', 'at once', ['CAN_DO', 'mail'], ['GRAB_JOB'], ['CAN_DO', 'post'], ['GRAB_JOB']],
   ],
   'a job of 1 MiB and its result of 1 MiB': [
     ['worker', 'CAN_DO', 'mail'],

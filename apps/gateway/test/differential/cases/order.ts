@@ -63,16 +63,14 @@ export const orderCases: readonly Case[] = casesOf({
   },
   'a hundred jobs in one write, taken in their order': [
     [
-      ...(['client', 'at once'] as const),
+      'client',
+      'at once',
       ...Array.from({ length: 100 }, (_, at) => {
         return ['SUBMIT_JOB_BG', 'mail', `u${at}`, `job ${at}`] as const
       }),
     ],
     ['worker', 'CAN_DO', 'mail'],
-    [
-      ...(['worker', 'at once'] as const),
-      ...Array.from({ length: 101 }, () => ['GRAB_JOB_UNIQ'] as const),
-    ],
+    ['worker', 'at once', ...Array.from({ length: 101 }, () => ['GRAB_JOB_UNIQ'] as const)],
     ['admin', 'text', 'status'],
   ],
 })

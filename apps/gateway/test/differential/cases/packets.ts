@@ -9,8 +9,19 @@ const header = (magic: string, code: number, length: number): Buffer => {
 }
 
 const notForServers = [
-  ...['UNUSED', 'NOOP', 'JOB_CREATED', 'NO_JOB', 'JOB_ASSIGN', 'ECHO_RES', 'ERROR', 'STATUS_RES'],
-  ...['ALL_YOURS', 'OPTION_RES', 'JOB_ASSIGN_UNIQ', 'JOB_ASSIGN_ALL', 'STATUS_RES_UNIQUE'],
+  'UNUSED',
+  'NOOP',
+  'JOB_CREATED',
+  'NO_JOB',
+  'JOB_ASSIGN',
+  'ECHO_RES',
+  'ERROR',
+  'STATUS_RES',
+  'ALL_YOURS',
+  'OPTION_RES',
+  'JOB_ASSIGN_UNIQ',
+  'JOB_ASSIGN_ALL',
+  'STATUS_RES_UNIQUE',
 ]
 
 /** Each packet type that no server expects, as a request: refused, and the connection lives on. */

@@ -75,7 +75,8 @@ export const resultCases: readonly Case[] = [
     'data, a warning and a result in one write': [
       ...start,
       [
-        ...(['worker', 'at once'] as const),
+        'worker',
+        'at once',
         ['WORK_DATA', 'H#1', '1'],
         ['WORK_WARNING', 'H#1', '2'],
         ['WORK_STATUS', 'H#1', '3', '4'],

@@ -10,8 +10,12 @@ const works: readonly Step[] = [
 ]
 
 const submitting = [
-  ...['SUBMIT_JOB', 'SUBMIT_JOB_HIGH', 'SUBMIT_JOB_LOW'],
-  ...['SUBMIT_JOB_BG', 'SUBMIT_JOB_HIGH_BG', 'SUBMIT_JOB_LOW_BG'],
+  'SUBMIT_JOB',
+  'SUBMIT_JOB_HIGH',
+  'SUBMIT_JOB_LOW',
+  'SUBMIT_JOB_BG',
+  'SUBMIT_JOB_HIGH_BG',
+  'SUBMIT_JOB_LOW_BG',
 ] as const
 
 /** A second client joins the first one's job, whatever priority and kind it asks for. */

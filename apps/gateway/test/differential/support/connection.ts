@@ -115,13 +115,13 @@ export class Connection {
       if (isBarrier(message)) this.#barriersHeard += 1
       else this.#heard.push(message)
     }
-    for (const look of [...this.#looks]) look()
+    for (const look of Array.from(this.#looks)) look()
   }
 
   #ended(): void {
     this.#closed = true
     this.#socket.destroy()
-    for (const look of [...this.#looks]) look()
+    for (const look of Array.from(this.#looks)) look()
   }
 }
 

@@ -81,7 +81,12 @@ class Session implements ConnectionHandler {
 export function buildEcho(parts: DoorParts<object>): Door {
   const { host, port, sockets, maxConnections, connectionLimits, hooks } = parts
   const listener = new Listener({
-    ...{ host, port, sockets, maxConnections, portFlag: '--echo-port', allowHalfOpen: true },
+    host,
+    port,
+    sockets,
+    maxConnections,
+    portFlag: '--echo-port',
+    allowHalfOpen: true,
     connected: (socket) => {
       const handlerOf = (connection: Connection) => new Session(connection, parts.scheduler)
       new Connection(socket, handlerOf, connectionLimits, hooks.dropped, hooks.heldBack)

@@ -42,8 +42,13 @@ describeFaktory('BATCH', (gateways) => {
     }
     expect(await commit(producer, bid)).toBe('+OK')
     expect(await statusOf(producer, bid)).toEqual({
-      ...{ bid, description: 'd', total: 2, pending: 2, failed: 0 },
-      ...{ complete_st: '', success_st: '' },
+      bid,
+      description: 'd',
+      total: 2,
+      pending: 2,
+      failed: 0,
+      complete_st: '',
+      success_st: '',
       created_at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
     })
     worker.send('FETCH calls')
@@ -52,13 +57,19 @@ describeFaktory('BATCH', (gateways) => {
     await run(other)
     expect(await worker.reply()).toContain('"jid":"complete1"')
     expect(await statusOf(producer, bid)).toMatchObject({
-      ...{ pending: 0, complete_st: '1', success_st: '' },
+      pending: 0,
+      complete_st: '1',
+      success_st: '',
     })
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
     expect(await worker.ask('ACK {"jid":"complete1"}')).toBe('+OK')
     expect(await run(worker, 'calls')).toMatchObject({ jobtype: 'succeeded', args: ['letters'] })
     expect(await statusOf(producer, bid)).toMatchObject({
-      ...{ total: 2, pending: 0, failed: 0, complete_st: '2', success_st: '2' },
+      total: 2,
+      pending: 0,
+      failed: 0,
+      complete_st: '2',
+      success_st: '2',
     })
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
   })
@@ -82,7 +93,10 @@ describeFaktory('BATCH', (gateways) => {
     await one.ask('FETCH')
     await one.ask('FAIL {"jid":"job00001"}')
     expect(await statusOf(one, bid)).toMatchObject({
-      ...{ pending: 0, failed: 1, complete_st: '1', success_st: '' },
+      pending: 0,
+      failed: 1,
+      complete_st: '1',
+      success_st: '',
     })
     await run(one, 'calls')
     const requeue = { cmd: 'requeue', target: 'retries', filter: { jids: ['job00001'] } }
@@ -148,7 +162,8 @@ describeFaktory('BATCH', (gateways) => {
     const parent = await newBatch(one)
     const child = await newBatch(one, {
       parent_bid: parent,
-      ...{ complete: { jobtype: 'cc', args: [] }, success: { jobtype: 'cs', args: [] } },
+      complete: { jobtype: 'cc', args: [] },
+      success: { jobtype: 'cs', args: [] },
     })
     await commit(one, child)
     await commit(one, parent)

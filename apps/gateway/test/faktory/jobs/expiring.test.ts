@@ -19,7 +19,9 @@ describeFaktory('expiring jobs', (gateways) => {
     expect((await worker.askJson('FETCH default'))['jid']).toBe('lasting1')
     expect(await worker.ask('ACK {"jid":"expired1"}')).toBe('+OK')
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({
-      ...{ total_expired: 1, total_enqueued: 0, total_failures: 0 },
+      total_expired: 1,
+      total_enqueued: 0,
+      total_failures: 0,
     })
   })
 

@@ -90,14 +90,20 @@ describeFaktory('FAIL', (gateways) => {
     const again = await worker.askJson('FETCH')
     const nextAt: unknown = again['failure']?.['next_at']
     expect(again['failure']).toMatchObject({
-      ...{ retry_count: 2, remaining: 1, failed_at: failure.failed_at, message: 'new' },
+      retry_count: 2,
+      remaining: 1,
+      failed_at: failure.failed_at,
+      message: 'new',
     })
     await worker.ask('FAIL {"jid":"12345678","message":"last"}')
     const [counts] = await scheduler.jobs.counts()
     expect(counts).toMatchObject({ dead: 1, scheduled: 0 })
     await worker.ask('MUTATE {"cmd":"requeue","target":"dead"}')
     expect((await worker.askJson('FETCH'))['failure']).toMatchObject({
-      ...{ retry_count: 3, remaining: 0, message: 'last', next_at: nextAt },
+      retry_count: 3,
+      remaining: 0,
+      message: 'last',
+      next_at: nextAt,
     })
   })
 

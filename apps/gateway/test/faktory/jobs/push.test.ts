@@ -53,7 +53,9 @@ describeFaktory('PUSH', (gateways) => {
     expect(reply).not.toContain('\\u')
     const whole = 'party \ufffd'
     expect(JSON.parse(reply.slice(reply.indexOf('{')))).toMatchObject({
-      ...{ args: [whole, { a: whole }], custom: { c: whole }, own: whole },
+      args: [whole, { a: whole }],
+      custom: { c: whole },
+      own: whole,
     })
   })
 

@@ -37,7 +37,7 @@ export class DoorClock implements Clock {
 
   advance(ms: number): void {
     this.#nowMs += ms
-    for (const timer of [...this.#timers]) {
+    for (const timer of Array.from(this.#timers)) {
       if (timer.dueMs > this.#nowMs || !this.#timers.delete(timer)) continue
       timer.task()
     }

@@ -105,7 +105,9 @@ describeFaktory('BEAT', (gateways) => {
     const { workers } = door
     const hello = { wid: 'worker-1', labels: [], fields: new Map<string, string>() }
     const connection = (): WorkerConnection => ({
-      ...{ peer: '127.0.0.1:1', quieted: () => undefined, drop: () => undefined },
+      peer: '127.0.0.1:1',
+      quieted: () => undefined,
+      drop: () => undefined,
     })
     const closed = connection()
     const before = workers.join(hello, closed)

@@ -29,7 +29,9 @@ describeFaktory('a lease that runs out', (gateways) => {
     await makeDue(1)
     const { failure } = await next.askJson('FETCH')
     expect(failure).toMatchObject({
-      ...{ errtype: 'ReservationExpired', message: 'reservation expired', retry_count: 0 },
+      errtype: 'ReservationExpired',
+      message: 'reservation expired',
+      retry_count: 0,
     })
     // The first ACK wins, whoever has the job by then; a second one is harmless.
     expect(await dead.ask('ACK {"jid":"12345678"}')).toBe('+OK')

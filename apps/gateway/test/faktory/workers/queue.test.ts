@@ -120,7 +120,11 @@ describeFaktory('FLUSH', (gateways) => {
     await one.push('queued-00')
     await one.push('scheduled', { at: '2999-01-01T00:00:00Z' })
     expect(await figures(one)).toMatchObject({
-      ...{ enqueued: 1, scheduled: 1, retries: 1, dead: 1, working: 1 },
+      enqueued: 1,
+      scheduled: 1,
+      retries: 1,
+      dead: 1,
+      working: 1,
     })
     expect(await infoOf(one)).toMatchObject({ queues: { default: 1 }, total_queues: 1 })
     expect(await one.ask('FLUSH')).toBe('+OK')

@@ -117,9 +117,15 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
       readonly workers: readonly Said[]
     }
     expect(shown.workers).toContainEqual({
-      ...{ wid: 'told', hostname: expect.any(String), pid: child.pid, labels: [] },
-      ...{ state: 'quiet', rss_kb: expect.any(Number), jobs: expect.any(Number) },
-      ...{ connections: expect.any(Number), seconds_since_beat: expect.any(Number) },
+      wid: 'told',
+      hostname: expect.any(String),
+      pid: child.pid,
+      labels: [],
+      state: 'quiet',
+      rss_kb: expect.any(Number),
+      jobs: expect.any(Number),
+      connections: expect.any(Number),
+      seconds_since_beat: expect.any(Number),
     })
     expect(await operate(ports[0]!.web, { wid: 'all', signal: 'terminate' })).toBe(202)
     expect(await ended).toEqual([0, null])

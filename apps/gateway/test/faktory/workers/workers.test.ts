@@ -80,7 +80,11 @@ describe('the workers of a node', () => {
       },
     } as unknown as Scheduler
     workers = new Workers({
-      ...{ scheduler, clock, deadAfterMs, reapEveryMs, givesBack },
+      scheduler,
+      clock,
+      deadAfterMs,
+      reapEveryMs,
+      givesBack,
       goingAway: (worker) => void leaving.push(worker),
     })
     workers.watch()

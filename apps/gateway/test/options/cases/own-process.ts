@@ -41,7 +41,8 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       const gateway = ownProcess(...words, '--web-host', '127.0.0.2')
       const { doors } = await gateway.ready
       expect(doors.map(({ name, host }) => `${name} ${host}`)).toEqual([
-        ...['gearman 127.0.0.1', 'web 127.0.0.2'],
+        'gearman 127.0.0.1',
+        'web 127.0.0.2',
       ])
       const url = `http://127.0.0.2:${doors[1]?.port ?? 0}/healthz`
       expect((await fetch(url)).status).toBe(200)

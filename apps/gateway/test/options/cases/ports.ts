@@ -28,7 +28,9 @@ export function portCases(open: Open): Cases {
   ): Promise<void> {
     const { server, ca, client, stranger } = await makeCertificates()
     const gateway = await open({
-      ...{ gearmanTlsCert: server.cert, gearmanTlsKey: server.key, gearmanTlsCa: ca.cert },
+      gearmanTlsCert: server.cert,
+      gearmanTlsKey: server.key,
+      gearmanTlsCa: ca.cert,
       gearmanTlsVerifyClients,
     })
     const served = async (pair?: { cert: string; key: string }): Promise<string> => {

@@ -45,7 +45,9 @@ export async function startTarget(tls?: ServerOptions): Promise<Target> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () =>
       arrived({
-        ...{ method: request.method ?? '', path: request.url ?? '', headers: request.headers },
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
         body: Buffer.concat(chunks),
         isGone: () => response.destroyed && !response.writableFinished,
         answer: (status, body = '', headers = {}) => {

@@ -51,7 +51,11 @@ export class AcceptedFunction {
     const single = new SingleReports(fn, commands, (report) => this.#persist(report))
     if (concurrency > 1) {
       this.#steps = new JobSteps({
-        ...{ fn, commands, single, nowSeconds, concurrency },
+        fn,
+        commands,
+        single,
+        nowSeconds,
+        concurrency,
         running: this.#running,
         onJob: (id) => this.#begin(id),
         onBadId: (text) => this.#dropped(text),

@@ -86,7 +86,9 @@ export class JobSteps implements JobReports {
     const share = concurrency < fewestHalved ? concurrency : Math.ceil(concurrency / 2)
     this.#share = Math.min(share, maxAtOnce)
     this.#notes = Array.from({ length: maxUnderWay }, randomUUID).map((name) => ({
-      ...{ name, number: 0, keys: commands.stepKeys(fn, name) },
+      name,
+      number: 0,
+      keys: commands.stepKeys(fn, name),
     }))
     this.#freeNotes = [...this.#notes]
   }

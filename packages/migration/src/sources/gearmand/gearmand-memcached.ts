@@ -177,9 +177,13 @@ export class GearmandMemcachedSource implements Source {
     const requests = records.map((record) => {
       const { unique = Buffer.alloc(0), payload } = record
       return Buffer.concat([
-        ...[Buffer.from('add '), this.#prefix, Buffer.from(`${nameOf(record)}-`), unique],
+        Buffer.from('add '),
+        this.#prefix,
+        Buffer.from(`${nameOf(record)}-`),
+        unique,
         Buffer.from(` ${priorityOf(record)} 0 ${payload.length}\r\n`),
-        ...[payload, Buffer.from('\r\n')],
+        payload,
+        Buffer.from('\r\n'),
       ])
     })
     return this.#ask(requests, ['STORED', 'NOT_STORED'])
@@ -223,7 +227,10 @@ export class GearmandMemcachedSource implements Source {
     return recordOfRow(
       {
         ...name,
-        ...{ priority: flags, data, whenToRun: undefined, sourceKey: key },
+        priority: flags,
+        data,
+        whenToRun: undefined,
+        sourceKey: key,
         where: () => where,
       },
       this.identity,
@@ -236,7 +243,8 @@ export class GearmandMemcachedSource implements Source {
 function setOf(key: string, data: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(`set ${key} 0 0 ${data.length}\r\n`),
-    ...[data, Buffer.from('\r\n')],
+    data,
+    Buffer.from('\r\n'),
   ])
 }
 

@@ -122,7 +122,11 @@ export class GearmandMysqlSource extends GearmandSqlSource {
     const results = rows.map(({ fn, uniq, priority, data, time }) =>
       recordOfRow(
         {
-          ...{ fn, unique: uniq, priority, data, whenToRun: time },
+          fn,
+          unique: uniq,
+          priority,
+          data,
+          whenToRun: time,
           sourceKey: keyOf(fn, uniq),
           where: () => `row ${String(fn)} ${String(uniq)}`,
         },

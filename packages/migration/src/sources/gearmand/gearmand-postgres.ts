@@ -38,7 +38,8 @@ export class GearmandPostgresSource extends GearmandSqlSource {
     const { identity, table, hasTime, others } = options
     const bytes = (at: number): string => `convert_from($${at}, getdatabaseencoding())`
     const sql = {
-      ...{ name: client.escapeIdentifier(table), hasTime },
+      name: client.escapeIdentifier(table),
+      hasTime,
       mark: (at: number) => `$${at + 1}`,
       nameMarks: [bytes(1), bytes(2)] as const,
       noteType: 'BYTEA)',
@@ -124,8 +125,12 @@ export class GearmandPostgresSource extends GearmandSqlSource {
     const results = rows.map(({ ctid, fn, uniq, priority, data, time: whenToRun }) =>
       recordOfRow(
         {
-          ...{ fn, unique: uniq, where: () => `row ${fn.toString()} ${uniq.toString()}` },
-          ...{ priority, data, whenToRun },
+          fn,
+          unique: uniq,
+          where: () => `row ${fn.toString()} ${uniq.toString()}`,
+          priority,
+          data,
+          whenToRun,
           sourceKey: Buffer.from(ctid),
         },
         this.identity,

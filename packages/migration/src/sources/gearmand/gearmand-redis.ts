@@ -149,7 +149,8 @@ export class GearmandRedisSource implements Source {
     const row = {
       ...name,
       priority: priority ? Number(priority.toString()) : undefined,
-      ...{ data, whenToRun: undefined },
+      data,
+      whenToRun: undefined,
       sourceKey: key,
       where: () => where,
     }

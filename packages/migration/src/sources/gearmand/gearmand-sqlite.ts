@@ -43,7 +43,8 @@ export class GearmandSqliteSource extends GearmandSqlSource {
       insertNew: (into: string) => `INSERT OR IGNORE ${into}`,
     }
     super(sessionOf(db, identity), sql, {
-      ...{ identity, limits },
+      identity,
+      limits,
       others: {
         count: users.pids.length,
         ...(users.unseen !== undefined && { unseen: users.unseen }),
@@ -199,7 +200,8 @@ function sessionOf(db: Database, identity: string): SqlSession {
   const rows: SqlSession['rows'] = (sql, values = []) =>
     whenFree(identity, () => db.all(sql, [...values] as JSValue[]) as Row[])
   return {
-    ...{ rows, together: (act) => transaction(rows, 'BEGIN IMMEDIATE', act) },
+    rows,
+    together: (act) => transaction(rows, 'BEGIN IMMEDIATE', act),
     end: () => {
       db.close()
       return Promise.resolve()

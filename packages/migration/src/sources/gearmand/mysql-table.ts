@@ -39,8 +39,14 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
   const { default: mysql } = await import('mysql2')
   const { host, port, user, password, database } = address
   const connection = mysql.createConnection({
-    ...{ host, port, user, password, database },
-    ...{ charset: 'utf8mb4', supportBigNumbers: true, connectTimeout: connectTimeoutMs },
+    host,
+    port,
+    user,
+    password,
+    database,
+    charset: 'utf8mb4',
+    supportBigNumbers: true,
+    connectTimeout: connectTimeoutMs,
   })
   // Errors are reported by the call that meets them.
   connection.on('error', () => undefined)
@@ -49,7 +55,8 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
     return found
   }
   const session: Session = {
-    ...{ connection, rows },
+    connection,
+    rows,
     together: (act) => transaction(rows, 'START TRANSACTION', act),
     end: () => new Promise((resolve) => connection.end(() => resolve())),
   }

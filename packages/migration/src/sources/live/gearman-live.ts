@@ -257,7 +257,8 @@ function assignedOf(name: string, args: readonly Buffer[]): Assigned {
   const data = copies.at(-1)
   if (!handle || !data) throw new Error(`${name} has too few arguments`)
   return {
-    ...{ handle, data },
+    handle,
+    data,
     unique: name === 'JOB_ASSIGN' ? nothing : unique,
     reducer: (isWhole ? copies[3] : undefined) ?? nothing,
   }

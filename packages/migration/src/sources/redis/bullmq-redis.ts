@@ -174,11 +174,17 @@ function recordOf(
   }
   const priority = numberOf(hash.get('priority')) ?? 0
   const job = {
-    ...({ system: 'bullmq', jobtype, queue, args, retries } as const),
+    system: 'bullmq' as const,
+    jobtype,
+    queue,
+    args,
+    retries,
     level: levels[Math.min(priority, levels.length - 1)] ?? defaultLevel,
     parts: [queue, id, hash.get('timestamp') ?? '', jobtype],
     original: originalOf(hash, {
-      ...{ id, queue, place: key.slice(key.lastIndexOf(':') + 1) },
+      id,
+      queue,
+      place: key.slice(key.lastIndexOf(':') + 1),
       ...(score !== undefined && { score: String(score) }),
     }),
     ...(createdAtMs !== undefined && { createdAtMs }),
@@ -219,7 +225,9 @@ function failureOf(hash: ReadonlyMap<string, string>, retries: number): string |
   const stack = scanArray(hash.get('stacktrace') ?? '[]', maxStacks).at(-1)
   const [first = '', ...lines] = (textOf(stack) ?? '').split('\n')
   return failureText({
-    ...{ retryCount: made - 1, retries, message },
+    retryCount: made - 1,
+    retries,
+    message,
     failedAtMs: numberOf(hash.get('finishedOn') ?? hash.get('processedOn')),
     errtype: /^[\w$.]+(?=:|$)/.exec(first)?.[0] ?? 'Error',
     ...(lines.length > 0 && { backtrace: lines.map((line) => line.trim()) }),

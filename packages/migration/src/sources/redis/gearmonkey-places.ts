@@ -14,7 +14,9 @@ const structures: readonly {
 }[] = [
   { type: 'zset', state: 'working', key: (keys, lane) => keys.busy(lane) },
   ...bands.map((band) => ({
-    ...({ type: 'list', state: 'queued', level: bandLevel[band] } as const),
+    type: 'list' as const,
+    state: 'queued' as const,
+    level: bandLevel[band],
     key: (keys: StoreKeys, lane: string) => keys.queue(lane, band),
   })),
   { type: 'zset', state: 'scheduled', key: (keys, lane) => keys.queue(lane, 'scheduled') },

@@ -158,11 +158,15 @@ function recordOf(
   if (home === undefined) return 'it names no queue'
   const kept = objectOf(payload, { args: 'null' })
   const place: JobPlace = {
-    ...{ state, where: key },
+    state,
+    where: key,
     ...(state === 'scheduled' && { dueAtMs: Number(key.slice(key.lastIndexOf(':') + 1)) * 1000 }),
   }
   const job = {
-    ...({ system: 'resque', ...work, retries, queue: home } as const),
+    system: 'resque' as const,
+    ...work,
+    retries,
+    queue: home,
     parts: [key, found.text, String(found.copy)],
     original: state === 'dead' ? objectOf(fields, { payload: kept }) : kept,
     ...(state === 'dead' && { failure: failureOf(fields) }),
@@ -175,7 +179,9 @@ function failureOf(fields: RawFields): string {
   const failedAtMs = Date.parse(textOf(fields.get('failed_at')) ?? '')
   const backtrace = fields.get('backtrace')
   return failureText({
-    ...{ retryCount: 0, retries, failedAtMs: Number.isNaN(failedAtMs) ? undefined : failedAtMs },
+    retryCount: 0,
+    retries,
+    failedAtMs: Number.isNaN(failedAtMs) ? undefined : failedAtMs,
     message: textOf(fields.get('error')) ?? '',
     errtype: textOf(fields.get('exception')) ?? 'unknown',
     ...(isArray(backtrace) && { backtrace: JSON.parse(backtrace) as unknown }),

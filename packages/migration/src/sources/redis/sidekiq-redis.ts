@@ -88,7 +88,8 @@ function recordOf(
   const atMs = Math.round(score * 1000)
   const isTimed = state === 'scheduled' || state === 'retry'
   const place: JobPlace = {
-    ...{ state, where: key },
+    state,
+    where: key,
     ...(isTimed && { dueAtMs: atMs }),
     ...(state === 'dead' && { forgetAtMs: atMs + deadForMs }),
   }
@@ -101,7 +102,10 @@ function recordOf(
     const retries = retriesOf(fields)
     const failure = failureOf(fields, retries)
     const job = {
-      ...({ system: 'sidekiq', jobtype, args, retries } as const),
+      system: 'sidekiq' as const,
+      jobtype,
+      args,
+      retries,
       // A job that moves between two looks is still the same.
       parts: [jid ?? '', jobtype, fields.get('created_at') ?? '', args],
       queue: textOf(fields.get('queue')) ?? queue,
@@ -128,7 +132,8 @@ function failureOf(fields: RawFields, retries: number): string | undefined {
   const raw = fields.get('retry_count') ?? ''
   if (!/^\d{1,9}$/.test(raw)) return undefined
   return failureText({
-    ...{ retryCount: Number(raw), retries },
+    retryCount: Number(raw),
+    retries,
     failedAtMs: timeOf(fields.get('retried_at')) ?? timeOf(fields.get('failed_at')),
     message: textOf(fields.get('error_message')) ?? '',
     errtype: textOf(fields.get('error_class')) ?? 'unknown',

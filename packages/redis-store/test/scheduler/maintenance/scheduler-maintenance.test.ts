@@ -191,7 +191,9 @@ describe('background maintenance', () => {
     }
     expect((await node.scheduler.jobs.counts(['mail']))[0]).toMatchObject({
       // The failure of a foreground job is its client's alone.
-      ...{ dead: 0, failed: 1, retried: 1 },
+      dead: 0,
+      failed: 1,
+      retried: 1,
     })
   })
 

@@ -40,7 +40,10 @@ export function admissionContract({ open, test }: ContractTests): void {
     }) => {
       const bound: Admission = { maxWaiting: 2 }
       expect(await kindsOf(store, 'mail', [bound, bound, bound, undefined])).toEqual([
-        ...['created', 'created', 'full', 'created'],
+        'created',
+        'created',
+        'full',
+        'created',
       ])
       expect(await kindOf(store, 'mail', bound, { level: 9 })).toBe('full')
       expect(await kindOf(store, 'mail', { maxWaiting: 4 })).toBe('created')
@@ -89,7 +92,8 @@ export function admissionContract({ open, test }: ContractTests): void {
       expect(await kindsOf(store, 'mail', [unattended, unattended])).toEqual(['created', 'created'])
       await count(other, 'mail', 0)
       expect(await kindsOf(store, 'mail', [unattended, undefined])).toEqual([
-        ...['unattended', 'created'],
+        'unattended',
+        'created',
       ])
     })
 

@@ -89,8 +89,13 @@ export function batchContract({ open, test }: ContractTests): void {
     }) => {
       await committed(store, 'b1', 2)
       expect(await store.batches.state('b1')).toMatchObject({
-        ...{ bid: 'b1', description: 'letters', total: 2, pending: 2, failed: 0 },
-        ...{ complete: 'none', success: 'none' },
+        bid: 'b1',
+        description: 'letters',
+        total: 2,
+        pending: 2,
+        failed: 0,
+        complete: 'none',
+        success: 'none',
       })
       const [one, two] = await take(store, ['mail'], 2)
       if (!one || !two) throw new Error('no jobs')
@@ -100,7 +105,9 @@ export function batchContract({ open, test }: ContractTests): void {
       await store.steps.finish('mail', [completed(two), completed(two)])
       expect(await called(store)).toEqual(['complete b1', 'success b1'])
       expect(await store.batches.state('b1')).toMatchObject({
-        ...{ pending: 0, complete: 'done', success: 'done' },
+        pending: 0,
+        complete: 'done',
+        success: 'done',
       })
     })
 
@@ -134,7 +141,8 @@ export function batchContract({ open, test }: ContractTests): void {
         await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
         await store.steps.finish('calls', [outcome(await theCall(store, 'complete b1'))])
         expect(await store.batches.state('b1')).toMatchObject({
-          ...{ complete: 'failed', success: 'pushed' },
+          complete: 'failed',
+          success: 'pushed',
         })
         expect(await called(store)).toEqual(['success b1'])
       },
@@ -239,7 +247,9 @@ export function batchContract({ open, test }: ContractTests): void {
       const success = await theCall(store, 'success child')
       await store.steps.finish('calls', [completed(success)])
       expect(await store.batches.state('child')).toMatchObject({
-        ...{ parent: 'parent', complete: 'done', success: 'done' },
+        parent: 'parent',
+        complete: 'done',
+        success: 'done',
       })
       expect(await called(store)).toEqual(['complete parent', 'success parent'])
     })

@@ -56,7 +56,10 @@ export function deadContract({ open, test }: ContractTests): void {
         )
         expect(await deadOf(store)).toEqual([id])
         expect(await seen(store, 'mail', id)).toMatchObject({
-          ...{ status: 'error', settled: true, output: bytes('broken'), failure },
+          status: 'error',
+          settled: true,
+          output: bytes('broken'),
+          failure,
         })
         expect(await world.secondsLeft('mail', id)).toBe(Infinity)
         expect((await store.lanes.counts(['mail']))[0]).toMatchObject({

@@ -17,7 +17,9 @@ import {
 
 const nowOf = async (store: SteppedStore): Promise<number> => (await store.nodes.beat()).nowMs
 const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock => ({
-  ...{ key: 'k', forMs, until },
+  key: 'k',
+  forMs,
+  until,
 })
 const kindOf = async (store: SteppedStore, lock: JobLock): Promise<string | undefined> =>
   (await store.steps.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind

@@ -32,7 +32,9 @@ export function inspectContract({ open, test }: ContractTests): void {
       expect(await idsAt(store, 'normal', 0, 2)).toEqual({ ids: [1, 2], ...whole })
       expect(await idsAt(store, 'normal', 2, 2)).toEqual({
         ids: [3],
-        ...{ seen: 1, unsearched: 0, more: false },
+        seen: 1,
+        unsearched: 0,
+        more: false,
       })
       expect(await idsAt(store, 'high')).toMatchObject({ ids: [], more: false })
     })
@@ -76,7 +78,9 @@ export function inspectContract({ open, test }: ContractTests): void {
     }) => {
       const long = Buffer.alloc(searchedBytes + 1, 'needle')
       await submitAll(store, 'mail', [
-        ...[aJob({ input: bytes('hay (needle).%w hay') }), aJob(), aJob({ input: long })],
+        aJob({ input: bytes('hay (needle).%w hay') }),
+        aJob(),
+        aJob({ input: long }),
         aJob({ input: bytes('%w needle') }),
       ])
       const found: number[] = []
@@ -101,11 +105,14 @@ export function inspectContract({ open, test }: ContractTests): void {
       const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail', { input: bytes('12345') })
       expect(await store.inspect.standing('mail', 1)).toEqual({
-        ...{ place: 'queue', inputBytes: 5, outputBytes: 0 },
+        place: 'queue',
+        inputBytes: 5,
+        outputBytes: 0,
       })
       await submitOne(store, 'mail', { dueAtMs: nowMs + 60_000 })
       expect(await store.inspect.standing('mail', 2)).toMatchObject({
-        ...{ place: 'scheduled', atMs: nowMs + 60_000 },
+        place: 'scheduled',
+        atMs: nowMs + 60_000,
       })
       const job = await takeOne(store, 'mail')
       expect(await store.inspect.standing('mail', 1)).toMatchObject({ place: 'busy' })

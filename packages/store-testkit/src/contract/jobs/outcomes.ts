@@ -252,7 +252,8 @@ export function outcomeContract({ open, test }: ContractTests): void {
         await store.lanes.promote()
         await store.queues.moveJobs('mail', 'dead', [1], 'queue')
         expect(await seen(store, 'mail', 1)).toMatchObject({
-          ...{ status: 'idle', arrivedAtMs: cameAtMs },
+          status: 'idle',
+          arrivedAtMs: cameAtMs,
         })
       }
     })
@@ -283,7 +284,9 @@ export function outcomeContract({ open, test }: ContractTests): void {
       }
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         dead: 2,
-        ...{ died: 3, failed: 1, forgotten: 1 },
+        died: 3,
+        failed: 1,
+        forgotten: 1,
         running: 0,
       })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()

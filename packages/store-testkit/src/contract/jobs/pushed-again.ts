@@ -13,7 +13,9 @@ import {
 export function pushedAgainContract({ test }: ContractTests): void {
   describe('a job that is pushed again', () => {
     const pushed = aJob({
-      ...{ door: 'faktory', jid: 'jid-12345', input: bytes('[1]') },
+      door: 'faktory',
+      jid: 'jid-12345',
+      input: bytes('[1]'),
       envelope: '{"jid":"jid-12345","created_at":"2026-01-01T00:00:00Z"}',
     })
 

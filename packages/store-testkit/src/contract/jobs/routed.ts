@@ -17,7 +17,8 @@ import {
 
 const nowOf = async (store: SteppedStore): Promise<number> => (await store.nodes.beat()).nowMs
 const aged = async (store: SteppedStore, over: Partial<NewJob> = {}): Promise<Partial<NewJob>> => ({
-  ...{ staleAtMs: (await nowOf(store)) + 10_000, diesStale: true },
+  staleAtMs: (await nowOf(store)) + 10_000,
+  diesStale: true,
   ...over,
 })
 const deadOf = async (store: SteppedStore): Promise<readonly number[]> =>
@@ -65,7 +66,9 @@ export function routedJobContract({ open, test }: ContractTests): void {
       await world.pass(10_001)
       const ended = await there.queues.endStale(['mail', 'news', 'none'], 9)
       expect(ended.map(({ lane, id, door, how }) => `${lane} ${id} ${door} ${how}`)).toEqual([
-        ...['mail 1 gearman died', 'mail 2 gearman expired', 'mail 4 gearman expired'],
+        'mail 1 gearman died',
+        'mail 2 gearman expired',
+        'mail 4 gearman expired',
       ])
       await log.waitFor('relayed')
       expect(await deadOf(here)).toEqual([1])

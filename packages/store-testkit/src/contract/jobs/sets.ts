@@ -120,7 +120,13 @@ export function setContract({ open, test }: ContractTests): void {
       expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 3)).toHaveLength(3)
       expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 100)).toHaveLength(4)
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
-        ...{ high: 0, normal: 0, low: 0, scheduled: 0, retrying: 0, dead: 0, running: 0 },
+        high: 0,
+        normal: 0,
+        low: 0,
+        scheduled: 0,
+        retrying: 0,
+        dead: 0,
+        running: 0,
       })
     })
 
@@ -144,7 +150,13 @@ export function setContract({ open, test }: ContractTests): void {
       const counts = await store.lanes.counts(lanes, true)
       expect(counts.map(({ lane }) => lane)).toEqual(lanes)
       expect(counts[1]).toMatchObject({
-        ...{ high: 1, normal: 1, low: 1, running: 0, scheduled: 4, retrying: 2, dead: 2 },
+        high: 1,
+        normal: 1,
+        low: 1,
+        running: 0,
+        scheduled: 4,
+        retrying: 2,
+        dead: 2,
       })
       expect(counts[1]?.oldestMs).toBe((await store.queues.oldest(['mail']))[0])
       expect(counts[2]).toMatchObject({ normal: 0, running: 1, oldestMs: undefined })
@@ -213,7 +225,10 @@ export function setContract({ open, test }: ContractTests): void {
       for (const lane of lanes) await submitOne(store, lane)
       const claim = (...paused: readonly string[]) =>
         store.steps.claim({
-          ...{ by: 'consumer', access: 'auto', max: 9, paused: new Set(paused) },
+          by: 'consumer',
+          access: 'auto',
+          max: 9,
+          paused: new Set(paused),
           groups: [{ lanes, queue: 'default' }],
         })
       expect(namesOf(await claim('mail', 'fax'))).toEqual(['sms:1'])

@@ -192,7 +192,8 @@ export function administrationContract({ open, test }: ContractTests): void {
     }) => {
       const callback = { ...aJob({ door: 'faktory' }), jid: 'j-2' }
       await store.batches.create({
-        ...{ bid: 'b1', description: '' },
+        bid: 'b1',
+        description: '',
         complete: { lane: 'mail', job: callback },
       })
       await submitOne(store, 'mail', { door: 'faktory', batch: 'b1', dueAtMs: 9e15 })

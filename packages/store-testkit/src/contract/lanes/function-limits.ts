@@ -131,7 +131,8 @@ export function functionLimitContract({ open, test }: ContractTests): void {
         store.steps.claim({
           by: 'consumer',
           groups: [{ lanes, queue: 'default' }],
-          ...{ max, prefetch },
+          max,
+          prefetch,
         })
       expect(namesOf(await ask(1, 2))).toEqual(['mail:1', 'news:1', 'news:2'])
       expect(namesOf(await ask(0, 5))).toEqual(['news:3'])

@@ -39,7 +39,9 @@ export function registryContract({ open, test }: ContractTests): void {
     test('gets a lane with its first job, and the answer has its number', async ({ world }) => {
       const [store, other] = [await world.node(), await listening(world)]
       const { submissions } = await store.steps.step({
-        ...{ reports: [], outcomes: [], claims: [] },
+        reports: [],
+        outcomes: [],
+        claims: [],
         submissions: [{ lane: 'mail', jobs: [aJob()], places: [0] }],
       })
       const { number } = await other.log.waitFor('laneAdded', ({ lane }) => lane === 'mail')

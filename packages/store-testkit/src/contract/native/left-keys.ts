@@ -16,7 +16,10 @@ import {
 } from '../kit.ts'
 
 const lease = {
-  ...{ leaseMs: 10_000, mends: 'strays', max: 50, maxLosses: 0 },
+  leaseMs: 10_000,
+  mends: 'strays',
+  max: 50,
+  maxLosses: 0,
   failure: '{}',
 } satisfies RepairRequest
 const unique = bytes('one of a kind')

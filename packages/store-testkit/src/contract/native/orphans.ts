@@ -18,7 +18,10 @@ import {
 } from '../kit.ts'
 
 const lease = {
-  ...{ leaseMs: 10_000, mends: 'all', max: 50, maxLosses: 0 },
+  leaseMs: 10_000,
+  mends: 'all',
+  max: 50,
+  maxLosses: 0,
   failure: '{"errtype":"WorkersLost"}',
 } satisfies RepairRequest
 const minute = 60_000

@@ -125,7 +125,11 @@ export function aheadContract({ open, test }: ContractTests): void {
       const claim = (store: SteppedStore, max: number, prefetch: number) =>
         store.steps.claim({ by: 'consumer', groups, max, prefetch })
       const startOf = ({ lane, id, token }: Lease, heldMs = 0): LeaseStart => ({
-        ...{ lane, id, token, kind: 'lease', heldMs },
+        lane,
+        id,
+        token,
+        kind: 'lease',
+        heldMs,
       })
 
       /** Jobs claimed by a node: the first for a consumer, the others in advance. */

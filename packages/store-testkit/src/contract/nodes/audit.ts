@@ -47,7 +47,9 @@ export function auditContract({ open, test }: ContractTests): void {
       expect(await here.audit.kept('act')).toEqual({ kind: 'undone' })
       expect(await here.audit.keep('other', ['one'])).toBe(true)
       expect(await there.audit.keptKinds(['act', 'other', 'third'])).toEqual([
-        ...['undone', 'kept', 'none'],
+        'undone',
+        'kept',
+        'none',
       ])
     })
 

@@ -20,7 +20,11 @@ type Part = keyof typeof parts
 
 /** All are shown from the start: a rate over the first failure needs the 0 before it. */
 const noErrors: Readonly<Record<StoreErrorCode, number>> = {
-  ...{ UNREACHABLE: 0, TIMEOUT: 0, REFUSED: 0, TOO_MANY_LANES: 0, UNCONFIRMED: 0 },
+  UNREACHABLE: 0,
+  TIMEOUT: 0,
+  REFUSED: 0,
+  TOO_MANY_LANES: 0,
+  UNCONFIRMED: 0,
 }
 const partNames = Object.keys(parts) as readonly Part[]
 

@@ -6,8 +6,13 @@ export const notedFields = ['state', 'counts'] as const
 
 /** Counts of `crossgear migrate`, and their labels. */
 const shownAs = {
-  ...{ read: 'read', created: 'stored', known: 'known', joined: 'joined' },
-  ...{ rejected: 'rejected', leftOut: 'left_out', removed: 'removed' },
+  read: 'read',
+  created: 'stored',
+  known: 'known',
+  joined: 'joined',
+  rejected: 'rejected',
+  leftOut: 'left_out',
+  removed: 'removed',
 } as const
 
 const ofStore = 'into this store, the same at every node'
