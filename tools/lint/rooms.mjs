@@ -6,41 +6,41 @@ const table = new URL('../../apps/gateway/src/doors/table.ts', import.meta.url)
 /** The folders of the doors in the order of their table: a new one needs its row alone. */
 function doorFolders() {
   const text = fs.readFileSync(table, 'utf8')
-  const imports = text.matchAll(/^import \{ (\w+) \} from '\.\.\/([\w-]+)\/[\w-]+-row\.ts'$/gm)
-  const folders = new Map(Array.from(imports, ([, row, folder]) => [row, folder]))
+  const imports = text.matchAll(/^import \{ (\w+) \} from '\.\/([\w-]+)\/[\w-]+-row\.ts'$/gm)
+  const folders = new Map(Array.from(imports, ([, row, folder]) => [row, `doors/${folder}`]))
   const [, rows = ''] = /^export const doors = \[([^\]]*)\]/m.exec(text) ?? []
   return rows.split(',').flatMap((row) => folders.get(row.trim()) ?? [])
 }
 
-/** By source tree, its folders and the files at its top: each imports only those before it, types included. Those of one list do not import each other. */
+/** By source tree, its folders and the files at its top: each imports only those before it, types included. Those of one list do not import each other. A folder inside a room has a place of its own where it is named. */
 const orders = {
   'apps/gateway/src': [
     'errors.ts',
     'in-pieces.ts',
     'json.ts',
-    'net',
-    'outgoing',
+    'doors/net',
+    'doors/outgoing',
     'bridge',
     ...doorFolders(),
     'doors',
     'config',
-    'log',
-    'redis-server',
-    'dashboard',
-    'ops',
-    ['push', 'webhook'],
-    'api',
+    'config/log',
+    'store',
+    'web/dashboard',
+    'operations',
+    ['doors/push', 'operations/notices'],
+    'web/api',
     'web',
     'server',
-    'cli',
-    'migrate',
-    'backup',
-    'mirror',
-    'doctor',
-    'password',
-    'terminal',
-    'faktory-command',
-    'gearmand',
+    'commands/cli',
+    'commands/migrate',
+    'commands/backup',
+    'commands/mirror',
+    'commands/doctor',
+    'commands/password',
+    'commands/terminal',
+    'commands/faktory',
+    'commands/gearmand',
     'commands',
     'main.ts',
   ],
@@ -93,8 +93,11 @@ function placeOf(file) {
   for (const [tree, order] of Object.entries(orders)) {
     const [, inTree] = file.split(`${tree}/`)
     if (inTree === undefined) continue
-    const [name] = inTree.split('/')
-    return { tree, name, height: order.findIndex((room) => [room].flat().includes(name)) }
+    const [room, inner] = inTree.split('/')
+    const heightOf = (name) => order.findIndex((names) => [names].flat().includes(name))
+    const folder = `${room}/${inner}`
+    const name = heightOf(folder) < 0 ? room : folder
+    return { tree, name, height: heightOf(name) }
   }
   return undefined
 }

@@ -17,12 +17,12 @@ const suites = {
   'packages/gearmonkey-redis': [],
   'packages/redis-store': [],
   'apps/gateway': [
-    'test/command-line.system.test.ts',
+    'test/commands/command-line.system.test.ts',
     'test/store/embedded-store.test.ts',
-    'test/config.test.ts',
-    'test/config-file.test.ts',
-    'test/gearman/two-nodes.test.ts',
-    'test/http/plain-clients.test.ts',
+    'test/config/config.test.ts',
+    'test/config/config-file.test.ts',
+    'test/doors/gearman/two-nodes.test.ts',
+    'test/doors/http/plain-clients.test.ts',
   ],
 }
 

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const net = 'apps/gateway/src/net/door.ts'
-const upward = 'net is below ops: see the order in tools/lint/rooms.mjs.'
+const net = 'apps/gateway/src/doors/net/door.ts'
+const upward = 'doors/net is below operations: see the order in tools/lint/rooms.mjs.'
 
 interface Case {
   readonly file: string
@@ -19,37 +19,37 @@ interface Case {
 const cases: Readonly<Record<string, Case>> = {
   'refuses a type of a folder above': {
     file: net,
-    line: "import type { Fleet } from '../ops/fleet/fleet.ts'",
+    line: "import type { Fleet } from '../../operations/fleet/fleet.ts'",
     refusal: upward,
   },
   'refuses a type among values': {
     file: net,
-    line: "import { type Fleet } from '../ops/fleet/fleet.ts'",
+    line: "import { type Fleet } from '../../operations/fleet/fleet.ts'",
     refusal: upward,
   },
   'refuses a type where it is used': {
     file: net,
-    line: "export type Fleet = import('../ops/fleet/fleet.ts').Fleet",
+    line: "export type Fleet = import('../../operations/fleet/fleet.ts').Fleet",
     refusal: upward,
   },
   'refuses a value': {
     file: net,
-    line: "import { Fleet } from '../ops/fleet/fleet.ts'",
+    line: "import { Fleet } from '../../operations/fleet/fleet.ts'",
     refusal: upward,
   },
   'refuses a value that is loaded late': {
     file: net,
-    line: "export const fleet = import('../ops/fleet/fleet.ts')",
+    line: "export const fleet = import('../../operations/fleet/fleet.ts')",
     refusal: upward,
   },
   'refuses an export of a name': {
     file: net,
-    line: "export { Fleet } from '../ops/fleet/fleet.ts'",
+    line: "export { Fleet } from '../../operations/fleet/fleet.ts'",
     refusal: upward,
   },
   'refuses an export of everything': {
     file: net,
-    line: "export * from '../ops/fleet/fleet.ts'",
+    line: "export * from '../../operations/fleet/fleet.ts'",
     refusal: upward,
   },
   'refuses the model of the scheduler a type of its store': {
@@ -64,8 +64,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'refuses any folder to the helpers of all': {
     file: 'apps/gateway/src/json.ts',
-    line: "import type { Door } from './net/door.ts'",
-    refusal: 'json.ts is below net: see the order in tools/lint/rooms.mjs.',
+    line: "import type { Door } from './doors/net/door.ts'",
+    refusal: 'json.ts is below doors/net: see the order in tools/lint/rooms.mjs.',
   },
   'refuses a folder without a place in the order': {
     file: 'apps/gateway/src/attic/box.ts',
@@ -73,20 +73,20 @@ const cases: Readonly<Record<string, Case>> = {
     refusal: 'Give attic its place in tools/lint/rooms.mjs.',
   },
   'refuses a door those behind it in the table of doors': {
-    file: 'apps/gateway/src/gearman/session.ts',
+    file: 'apps/gateway/src/doors/gearman/session.ts',
     line: "import { HttpDoor } from '../http/http-door.ts'",
-    refusal: 'gearman is below http: see the order in tools/lint/rooms.mjs.',
+    refusal: 'doors/gearman is below doors/http: see the order in tools/lint/rooms.mjs.',
   },
   'allows a door those before it in the table of doors': {
-    file: 'apps/gateway/src/http/http-door.ts',
+    file: 'apps/gateway/src/doors/http/http-door.ts',
     line: "import { Handles } from '../gearman/handles.ts'",
   },
   'allows a folder below': {
-    file: 'apps/gateway/src/ops/observe.ts',
-    line: "import type { Door } from '../net/door.ts'",
+    file: 'apps/gateway/src/operations/observe.ts',
+    line: "import type { Door } from '../doors/net/door.ts'",
   },
   'allows its own folder': { file: net, line: "import type { Census } from './census.ts'" },
-  'allows a helper of all': { file: net, line: "import { StartError } from '../errors.ts'" },
+  'allows a helper of all': { file: net, line: "import { StartError } from '../../errors.ts'" },
   'allows the program every folder': {
     file: 'apps/gateway/src/main.ts',
     line: "import { runCommandLine } from './commands/program.ts'",

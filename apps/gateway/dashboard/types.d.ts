@@ -1,11 +1,11 @@
 import type { Static } from '@sinclair/typebox'
-import type { actResult, deleteResult } from '../src/api/schemas/acts.ts'
-import type * as audit from '../src/api/schemas/audit.ts'
-import type * as fleet from '../src/api/schemas/fleet.ts'
-import type * as histories from '../src/api/schemas/history.ts'
-import type * as jobs from '../src/api/schemas/jobs.ts'
-import type * as lanes from '../src/api/schemas/lanes.ts'
-import type * as sessions from '../src/api/schemas/session.ts'
+import type { actResult, deleteResult } from '../src/web/api/schemas/acts.ts'
+import type * as audit from '../src/web/api/schemas/audit.ts'
+import type * as fleet from '../src/web/api/schemas/fleet.ts'
+import type * as histories from '../src/web/api/schemas/history.ts'
+import type * as jobs from '../src/web/api/schemas/jobs.ts'
+import type * as lanes from '../src/web/api/schemas/lanes.ts'
+import type * as sessions from '../src/web/api/schemas/session.ts'
 
 /** The answers of the API, by the schemas that it is checked by itself. */
 export type Overview = Static<typeof lanes.overview>

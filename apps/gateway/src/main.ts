@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { completionName } from './commands/completion/names.ts'
-import { guardOutput } from './cli/guarded-output.ts'
+import { guardOutput } from './commands/cli/guarded-output.ts'
 import { runCommandLine } from './commands/program.ts'
-import { readVersion } from './cli/version.ts'
-import { isTerminalCommand } from './terminal/names.ts'
+import { readVersion } from './commands/cli/version.ts'
+import { isTerminalCommand } from './commands/terminal/names.ts'
 import { oneLine, StartError } from './errors.ts'
 import type { Config } from './config/load-config.ts'
 import type { ServeWays } from './server/open.ts'
@@ -50,7 +50,7 @@ async function serve(config: Config, version: string, ways: ServeWays): Promise<
 }
 
 async function faktory(words: readonly string[], version: string): Promise<number> {
-  const { runFaktory } = await import('./faktory-command/run.ts')
+  const { runFaktory } = await import('./commands/faktory/run.ts')
   const { env, stdout: out } = process
   return await runFaktory(words, {
     version,
@@ -76,7 +76,7 @@ type OwnCommand = (words: readonly string[], version: string) => Promise<number>
 
 function backup(act: 'backup' | 'restore'): OwnCommand {
   return async (words) => {
-    const { runBackup } = await import('./backup/run-backup.ts')
+    const { runBackup } = await import('./commands/backup/run-backup.ts')
     return await runBackup(act, words, { ...surroundings(), signal: stopSignal() })
   }
 }
@@ -86,23 +86,23 @@ const ownCommands: Readonly<Record<string, OwnCommand>> = {
   backup: backup('backup'),
   restore: backup('restore'),
   gearmand: async (words, version) => {
-    const { runGearmand } = await import('./gearmand/run.ts')
+    const { runGearmand } = await import('./commands/gearmand/run.ts')
     return await gatewayEnd(await runGearmand(words, { version, env: process.env }))
   },
   migrate: async (words) => {
-    const { runMigrate } = await import('./migrate/run-migrate.ts')
+    const { runMigrate } = await import('./commands/migrate/run-migrate.ts')
     return await runMigrate(words, { ...surroundings(), signal: stopSignal() })
   },
   mirror: async (words) => {
-    const { runMirror } = await import('./mirror/run-mirror.ts')
+    const { runMirror } = await import('./commands/mirror/run-mirror.ts')
     return await runMirror(words, { ...surroundings(), signal: stopSignal() })
   },
   doctor: async (words) => {
-    const { runDoctor } = await import('./doctor/run-doctor.ts')
+    const { runDoctor } = await import('./commands/doctor/run-doctor.ts')
     return await runDoctor(words, surroundings())
   },
   password: async (words) => {
-    const { runPassword } = await import('./password/run-password.ts')
+    const { runPassword } = await import('./commands/password/run-password.ts')
     return await runPassword(words, surroundings())
   },
   [completionName]: async (words) => {
@@ -112,7 +112,7 @@ const ownCommands: Readonly<Record<string, OwnCommand>> = {
 }
 
 async function terminal(words: readonly string[]): Promise<number> {
-  const { runTerminal } = await import('./terminal/run-terminal.ts')
+  const { runTerminal } = await import('./commands/terminal/run-terminal.ts')
   return await runTerminal(words, { ...surroundings(), stopSignal })
 }
 

@@ -6,7 +6,7 @@ export const faults: FaultTable = {
     file: 'packages/migration/src/backup/whole-file.ts',
     from: "sha256 === undefined ? head.kind === 'backup' : sha256 === sum.digest('hex')",
     to: "sha256 !== 'other'",
-    test: 'apps/gateway/test/backup/backup.system.test.ts',
+    test: 'apps/gateway/test/commands/backup/backup.system.test.ts',
     testName: 'from a pipe that was cut or changed restores nothing',
   },
   'unread-backup-is-a-good-one': {
@@ -14,7 +14,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/main.ts',
     from: 'works.includes(process.argv[2]) ? 4 : 0',
     to: 'works.includes(process.argv[2]) ? 0 : 0',
-    test: 'apps/gateway/test/full-output.system.test.ts',
+    test: 'apps/gateway/test/commands/full-output.system.test.ts',
     testName: 'a backup to a pipe or a disk that takes no more is none',
   },
   'locked-file-ends-a-run': {
@@ -35,10 +35,10 @@ export const faults: FaultTable = {
   },
   'silent-count-of-jobs': {
     promise: 'An act on many jobs shows at the terminal how far it is.',
-    file: 'apps/gateway/src/terminal/jobs/acts.ts',
+    file: 'apps/gateway/src/commands/terminal/jobs/acts.ts',
     from: 'if (stderr.isTTY) stderr.write',
     to: 'if (!stderr.isTTY) stderr.write',
-    test: 'apps/gateway/test/terminal/commands.test.ts',
+    test: 'apps/gateway/test/commands/terminal/commands.test.ts',
     testName:
       'an act on many jobs shows at the terminal how far it is, while it counts and after the yes',
   },

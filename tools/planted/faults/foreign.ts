@@ -4,10 +4,10 @@ import type { FaultTable } from '../planted-fault.ts'
 export const faults: FaultTable = {
   'failing-handler-leaves-its-connection': {
     promise: 'A handler that throws ends its connection at once, whatever replies it owes.',
-    file: 'apps/gateway/src/net/guarded.ts',
+    file: 'apps/gateway/src/doors/net/guarded.ts',
     from: '  socket.destroy()\n',
     to: '  socket.pause()\n',
-    test: 'apps/gateway/test/net/failing-handlers.test.ts',
+    test: 'apps/gateway/test/doors/net/failing-handlers.test.ts',
     testName: 'ends its Gearman connection at once',
   },
   'failing-hand-over-refuses-the-whole-call': {
@@ -22,10 +22,10 @@ export const faults: FaultTable = {
   'command-in-its-turn-throws-into-the-void': {
     promise:
       'A handler that throws behind a command that waited ends its connection, and not the gateway.',
-    file: 'apps/gateway/src/net/connection.ts',
+    file: 'apps/gateway/src/doors/net/connection.ts',
     from: "      this.fail(error)\n      return 'none'\n",
     to: '      throw error\n',
-    test: 'apps/gateway/test/net/failing-handlers.test.ts',
+    test: 'apps/gateway/test/doors/net/failing-handlers.test.ts',
     testName: 'behind one that waited',
   },
   'lease-time-of-any-size': {

@@ -7,7 +7,7 @@ export const faults: FaultTable = {
     file: 'packages/redis-store/src/redis-store.ts',
     from: 'this.#sentinels?.open()',
     to: '',
-    test: 'apps/gateway/test/store-trouble/planned-failover.system.test.ts',
+    test: 'apps/gateway/test/store/trouble/planned-failover.system.test.ts',
     testName: 'a gateway that hears of it loses no acknowledged job',
   },
   'replicas-not-waited-for': {
@@ -55,7 +55,7 @@ export const faults: FaultTable = {
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: 'math.max(0, given[6] - tonumber(meta[11] or 0)) -- since',
     to: '0 -- since',
-    test: 'apps/gateway/test/store-trouble/older-data.test.ts',
+    test: 'apps/gateway/test/store/trouble/older-data.test.ts',
     testName: 'gives no handle again, neither of a function that it knew nor of a lost one',
   },
   'other-data-unnoticed': {
@@ -63,15 +63,15 @@ export const faults: FaultTable = {
     file: 'packages/redis-store/src/nodes/node-steps.ts',
     from: 'wasReset: isNew === 1 || isReplaced',
     to: 'wasReset: isNew === 1',
-    test: 'apps/gateway/test/store-trouble/older-data.test.ts',
+    test: 'apps/gateway/test/store/trouble/older-data.test.ts',
     testName: 'gives consumers what is pushed to a function that only the lost data had as theirs',
   },
   'open-lanes-forgotten': {
     promise: 'lanes of Faktory producers are open again after a FLUSHALL',
-    file: 'apps/gateway/src/faktory/faktory-door.ts',
+    file: 'apps/gateway/src/doors/faktory/faktory-door.ts',
     from: 'this.#scheduler.onStoreReset(() => this.#lanes.openAgain()),',
     to: '',
-    test: 'apps/gateway/test/store-trouble/older-data.test.ts',
+    test: 'apps/gateway/test/store/trouble/older-data.test.ts',
     testName: 'opens functions again without a further push, also after a FLUSHALL by hand',
   },
   'pushed-again-runs-twice': {
@@ -79,7 +79,7 @@ export const faults: FaultTable = {
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: 'if before and isPushedAgain(lane, before, first, upTo) then return -before end',
     to: '',
-    test: 'apps/gateway/test/store-trouble/second-try.test.ts',
+    test: 'apps/gateway/test/store/trouble/second-try.test.ts',
     testName: 'Faktory, by the jid',
   },
   'maybe-stored-unsaid': {
@@ -87,7 +87,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/model/store-errors.ts',
     from: "(code === 'UNREACHABLE' || code === 'TIMEOUT') &&",
     to: "code === 'UNREACHABLE' &&",
-    test: 'apps/gateway/test/store-trouble/second-try.test.ts',
+    test: 'apps/gateway/test/store/trouble/second-try.test.ts',
   },
   'start-without-store-ends': {
     promise: 'a gateway that starts while its store is away waits for it',

@@ -2,7 +2,7 @@ import type { FaultTable } from '../planted-fault.ts'
 
 const contract = 'packages/redis-store/test/store-contract.test.ts'
 const registration = 'packages/redis-store/test/registration.test.ts'
-const underLoad = 'apps/gateway/test/gearman/dropped-under-load.test.ts'
+const underLoad = 'apps/gateway/test/doors/gearman/dropped-under-load.test.ts'
 const registry = 'packages/redis-store/lua/lib/registry.lua'
 
 /** Lanes that come and go. */
@@ -192,10 +192,10 @@ export const faults: FaultTable = {
   },
   'names-without-limit': {
     promise: 'An address brings a bounded number of functions into being.',
-    file: 'apps/gateway/src/net/lane-quota.ts',
+    file: 'apps/gateway/src/doors/net/lane-quota.ts',
     from: 'if (this.#byAddress.of(owner) >= max) return false',
     to: 'if (this.#byAddress.of(owner) > 2 * max) return false',
-    test: 'apps/gateway/test/net/lane-quota.test.ts',
+    test: 'apps/gateway/test/doors/net/lane-quota.test.ts',
   },
   'counts-outlive-lane': {
     promise: 'What a node counted for a lane is counted again when the lane comes back.',

@@ -1,4 +1,4 @@
-import type { ApiInput, Handlers } from '@crossgear/gateway/src/api/api.ts'
+import type { ApiInput, Handlers } from '@crossgear/gateway/src/web/api/api.ts'
 import type { ActKind } from '../check/acts.ts'
 import { areOne, isTaken } from '../check/acts.ts'
 import type { Submitted } from '../check/history.ts'

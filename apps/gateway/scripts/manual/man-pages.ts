@@ -8,7 +8,7 @@ import {
   variablesOf,
 } from '../../src/config/options.ts'
 import { pushFields } from '../../src/config/push-route.ts'
-import { exitCodes, type ExitName } from '../../src/terminal/terminal-error.ts'
+import { exitCodes, type ExitName } from '../../src/commands/terminal/terminal-error.ts'
 import { bold, example, italic, item, page, plain } from './roff.ts'
 import { keyValues, sentence } from './text.ts'
 

@@ -4,11 +4,11 @@ import type { CommandForm } from '../config/option-row.ts'
 import { optionNames, settingOption } from '../config/options.ts'
 import { refuseRemoved } from '../config/removed-options.ts'
 import { StartError } from '../errors.ts'
-import { explained, unknownInHelp, withForm } from '../cli/command-parser.ts'
-import { formatItem, helpWidth } from '../cli/help-layout.ts'
+import { explained, unknownInHelp, withForm } from './cli/command-parser.ts'
+import { formatItem, helpWidth } from './cli/help-layout.ts'
 import { completionForm, completionName } from './completion/names.ts'
-import { terminalCommands } from '../terminal/names.ts'
-import { versionLine } from '../cli/version.ts'
+import { terminalCommands } from './terminal/names.ts'
+import { versionLine } from './cli/version.ts'
 
 export interface CommandLine {
   readonly version: string

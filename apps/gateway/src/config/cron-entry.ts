@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FwpError, type FwpJob, parseCustom, parseJobText } from '@crossgear/fwp-codec'
 import { closest } from './unknown-variables.ts'
-import { checkJobtype } from '../faktory/lanes.ts'
+import { checkJobtype } from '../doors/faktory/lanes.ts'
 import { Schedule } from './schedule.ts'
 
 /** Why an entry is invalid: the field, and its fault. */

@@ -1,5 +1,5 @@
 import { StartError } from '../errors.ts'
-import type { OutgoingTarget } from '../outgoing/poster.ts'
+import type { OutgoingTarget } from '../doors/outgoing/poster.ts'
 import { urlFault } from './outgoing-url.ts'
 import { checkedText, inGroup, optional, password, yesNo } from './value-kinds.ts'
 

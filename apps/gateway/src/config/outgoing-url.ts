@@ -1,4 +1,4 @@
-import { mayBePublic } from '../outgoing/public-addresses.ts'
+import { mayBePublic } from '../doors/outgoing/public-addresses.ts'
 
 /**
  * Why requests may not go to a URL; undefined if they may. `permission`: the setting that allows private addresses. The answer shows

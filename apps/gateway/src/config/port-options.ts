@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { type DoorName, doors } from '../doors/table.ts'
-import { handlePrefix, maxPrefixBytes } from '../gearman/handles.ts'
-import { readHostNames } from '../net/foreign-requests.ts'
-import { readNetworks } from '../net/networks.ts'
+import { handlePrefix, maxPrefixBytes } from '../doors/gearman/handles.ts'
+import { readHostNames } from '../doors/net/foreign-requests.ts'
+import { readNetworks } from '../doors/net/networks.ts'
 import {
   checkedText,
   inGroup,

@@ -1,6 +1,6 @@
 import { StartError } from '../errors.ts'
-import { readAuthorities, readTls } from '../net/tls.ts'
-import type { OutgoingTarget } from '../outgoing/poster.ts'
+import { readAuthorities, readTls } from '../doors/net/tls.ts'
+import type { OutgoingTarget } from '../doors/outgoing/poster.ts'
 import { urlFault } from './outgoing-url.ts'
 import { readSecret } from './secret-file.ts'
 import { matching, type Table, trueOrFalse, wholeFrom } from './table-fields.ts'

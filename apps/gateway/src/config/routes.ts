@@ -1,6 +1,6 @@
 import { functionFault, LaneNameError, LaneNames, type RouteTerms } from '@crossgear/core-scheduler'
 import type { FwpJob } from '@crossgear/fwp-codec'
-import { deathJobOf } from '../faktory/death-calls.ts'
+import { deathJobOf } from '../doors/faktory/death-calls.ts'
 import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
 import { pushFields, type PushRoute, readPush } from './push-route.ts'
 import {

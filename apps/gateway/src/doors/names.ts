@@ -1,5 +1,5 @@
 import { nativeDoor } from '@crossgear/core-scheduler'
-import type { DoorRow } from '../net/door-row.ts'
+import type { DoorRow } from './net/door-row.ts'
 import { type DoorName, doors } from './table.ts'
 
 /** Names of ports in LISTEN_FDNAMES: those of the doors, and the web port. */

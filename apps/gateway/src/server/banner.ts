@@ -1,9 +1,9 @@
 import { doors } from '../doors/table.ts'
 import { maskStoreUrl, parseStoreUrl } from '../config/store-address.ts'
-import { bracketed } from '../net/addresses.ts'
-import type { DoorRow } from '../net/door-row.ts'
-import type { OpenStore } from '../redis-server/open-store.ts'
-import type { Logger, Voice } from '../log/logger.ts'
+import { bracketed } from '../doors/net/addresses.ts'
+import type { DoorRow } from '../doors/net/door-row.ts'
+import type { OpenStore } from '../store/open-store.ts'
+import type { Logger, Voice } from '../config/log/logger.ts'
 
 /** A port that is open. */
 export interface OpenDoor {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
-import type { TlsOptions } from '../net/tls.ts'
+import type { TlsOptions } from '../doors/net/tls.ts'
 import { plainEntry } from '../config/cron-entry.ts'
 import { type TlsPort, tlsFileOptions } from '../config/tls-options.ts'
 import type { PortTls, Settings } from './doors.ts'

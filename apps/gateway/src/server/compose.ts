@@ -1,7 +1,7 @@
 import { type LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
-import type { ApiBackend } from '../api/api.ts'
-import type { ApiParts } from '../api/handler-parts.ts'
+import type { ApiBackend } from '../web/api/api.ts'
+import type { ApiParts } from '../web/api/handler-parts.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import { flagOf } from '../config/options.ts'
 import { limitsOf } from '../config/function-limits.ts'
@@ -9,33 +9,33 @@ import { notifyTarget } from '../config/notify-options.ts'
 import { laneNamesOf } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
-import { FaktoryDoor } from '../faktory/faktory-door.ts'
-import type { PayloadRuleOf } from '../faktory/translate.ts'
-import { Handles } from '../gearman/handles.ts'
-import { gearmandVersions } from '../gearman/gearmand-version.ts'
-import { systemClock } from '../net/clock.ts'
-import type { Door, WorkerSource } from '../net/door.ts'
-import { auditTrail } from '../ops/audit/audit-trail.ts'
-import { answerBusy } from '../ops/busy-page.ts'
-import { faktoryPages } from '../ops/faktory-pages.ts'
-import { answerCron } from '../ops/cron/cron-page.ts'
-import { Cron } from '../ops/cron/cron.ts'
-import { Fleet } from '../ops/fleet/fleet.ts'
-import { doorHooks } from '../ops/door-hooks.ts'
-import { warnOfForeignFields } from '../log/foreign-fields.ts'
-import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
-import { JobHistory } from '../ops/history/job-history.ts'
-import type { Census } from '../net/census.ts'
-import { Metrics } from '../ops/metrics/metrics.ts'
-import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
-import { LatestRefusal, refusedWritesOf } from '../ops/refused-writes.ts'
-import { ReplicaNews } from '../ops/replica-news.ts'
-import { observeWith } from '../ops/observe.ts'
-import { Push } from '../push/push.ts'
-import { DeadJobNotices } from '../webhook/dead-job-notices.ts'
-import { noticeText } from '../webhook/notice-text.ts'
+import { FaktoryDoor } from '../doors/faktory/faktory-door.ts'
+import type { PayloadRuleOf } from '../doors/faktory/translate.ts'
+import { Handles } from '../doors/gearman/handles.ts'
+import { gearmandVersions } from '../doors/gearman/gearmand-version.ts'
+import { systemClock } from '../doors/net/clock.ts'
+import type { Door, WorkerSource } from '../doors/net/door.ts'
+import { auditTrail } from '../operations/audit/audit-trail.ts'
+import { answerBusy } from '../operations/busy-page.ts'
+import { faktoryPages } from '../operations/faktory-pages.ts'
+import { answerCron } from '../operations/cron/cron-page.ts'
+import { Cron } from '../operations/cron/cron.ts'
+import { Fleet } from '../operations/fleet/fleet.ts'
+import { doorHooks } from '../operations/door-hooks.ts'
+import { warnOfForeignFields } from '../config/log/foreign-fields.ts'
+import { GatewayFigures } from '../operations/metrics/figures/gateway-figures.ts'
+import { JobHistory } from '../operations/history/job-history.ts'
+import type { Census } from '../doors/net/census.ts'
+import { Metrics } from '../operations/metrics/metrics.ts'
+import { storeSnapshots } from '../operations/metrics/store-snapshot.ts'
+import { LatestRefusal, refusedWritesOf } from '../operations/refused-writes.ts'
+import { ReplicaNews } from '../operations/replica-news.ts'
+import { observeWith } from '../operations/observe.ts'
+import { Push } from '../doors/push/push.ts'
+import { DeadJobNotices } from '../operations/notices/dead-job-notices.ts'
+import { noticeText } from '../operations/notices/notice-text.ts'
 import type { Readiness, WebParts } from '../web/web-server.ts'
-import type { OpenStore } from '../redis-server/open-store.ts'
+import type { OpenStore } from '../store/open-store.ts'
 import { configureDoors, type DoorParts, doorsOf, type Settings } from './doors.ts'
 import { liveSettings, turnsBy } from './live-settings.ts'
 
@@ -287,7 +287,7 @@ function isAway(error: unknown): boolean {
 
 /** The API is loaded at its first call: most gateways get none. */
 function lateApi(parts: ApiParts): ApiBackend {
-  const load = async () => (await import('../api/compose-api.ts')).composeApi(parts)
+  const load = async () => (await import('../web/api/compose-api.ts')).composeApi(parts)
   let api: ReturnType<typeof load> | undefined
   return { call: async (name, input) => await (await (api ??= load())).call(name, input) }
 }
@@ -296,7 +296,7 @@ const sdkAdvice = 'load one with NODE_OPTIONS; OTEL_LOG_LEVEL=warn lets it say w
 
 /** OpenTelemetry is loaded where it is wanted. */
 async function traceJobs(names: LaneNames, version: string) {
-  const { JobTracing } = await import('../ops/tracing/job-tracing.ts')
+  const { JobTracing } = await import('../operations/tracing/job-tracing.ts')
   return new JobTracing(names, version)
 }
 

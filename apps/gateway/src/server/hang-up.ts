@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty'
-import type { Reload } from '../api/schemas/session.ts'
+import type { Reload } from '../web/api/schemas/session.ts'
 
 const stdout = 1
 

@@ -3,8 +3,8 @@ import { turnKeyOf } from '../bridge/turn-key.ts'
 import { limitsOf } from '../config/function-limits.ts'
 import type { Config } from '../config/load-config.ts'
 import { routedHomes, routeTerms } from '../config/routes.ts'
-import { deathCallOf } from '../faktory/death-calls.ts'
-import type { PayloadRuleOf } from '../faktory/translate.ts'
+import { deathCallOf } from '../doors/faktory/death-calls.ts'
+import type { PayloadRuleOf } from '../doors/faktory/translate.ts'
 
 type TurnOf = (fn: string, per: string) => RouteTerms['turnOf'] & {}
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { oneLine } from '../errors.ts'
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../config/log/logger.ts'
 
 /** Time for systemd to take a message. */
 const notifyWithinMs = 5000

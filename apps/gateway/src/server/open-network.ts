@@ -2,7 +2,7 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName } from '../config/options.ts'
 import { doors } from '../doors/table.ts'
 import { StartError } from '../errors.ts'
-import { bindAddresses, isLoopback } from '../net/addresses.ts'
+import { bindAddresses, isLoopback } from '../doors/net/addresses.ts'
 
 interface OpenPort {
   readonly port: OptionName

@@ -8,9 +8,9 @@ import {
   type InheritedSockets,
   openInherited,
   readInheritedSockets,
-} from '../net/inherited-sockets.ts'
+} from '../doors/net/inherited-sockets.ts'
 import { announce } from './banner.ts'
-import { chooseVoice, createLogger, type Logger } from '../log/logger.ts'
+import { chooseVoice, createLogger, type Logger } from '../config/log/logger.ts'
 import { readPortTls, type Settings } from './doors.ts'
 import { HangUps } from './hang-up.ts'
 import { sizeHeap } from './heap.ts'

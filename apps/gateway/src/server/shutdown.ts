@@ -1,8 +1,8 @@
 import { oneLine } from '../errors.ts'
 import type { OpenDoor } from './banner.ts'
-import type { Logger } from '../log/logger.ts'
-import { inTime } from '../net/clock.ts'
-import type { OpenStore } from '../redis-server/open-store.ts'
+import type { Logger } from '../config/log/logger.ts'
+import { inTime } from '../doors/net/clock.ts'
+import type { OpenStore } from '../store/open-store.ts'
 import type { Settings } from './doors.ts'
 
 /** Opened parts, closed in reverse order. */

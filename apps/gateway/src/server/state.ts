@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../config/log/logger.ts'
 import { oneLine } from '../errors.ts'
 import type { RunningGateway } from './shutdown.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config/load-config.ts'
 import { StoreAway } from '../errors.ts'
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../config/log/logger.ts'
 
 /** Pauses between two tries, milliseconds: as between those of a running gateway. */
 const firstPauseMs = 100

@@ -2,10 +2,10 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as SecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { endBroken } from '../http/broken-requests.ts'
-import { AddressCounts, countedAddress } from '../net/addresses.ts'
-import { defaultHandshakeMs, handshakeFaultOf, type TlsOptions } from '../net/tls.ts'
-import type { WebLimit } from '../ops/web-limits.ts'
+import { endBroken } from '../doors/http/broken-requests.ts'
+import { AddressCounts, countedAddress } from '../doors/net/addresses.ts'
+import { defaultHandshakeMs, handshakeFaultOf, type TlsOptions } from '../doors/net/tls.ts'
+import type { WebLimit } from '../operations/web-limits.ts'
 
 export interface WebBounds {
   /** Connections at a time. */

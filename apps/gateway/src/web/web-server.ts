@@ -1,34 +1,34 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
-import { whoIs } from '../api/act-of-call.ts'
-import { Access, type AccessOptions, type LoginFault } from '../api/access.ts'
-import type { ApiBackend } from '../api/api.ts'
-import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
-import type { ApiRoutesParts } from '../api/routes.ts'
-import { EventStream } from '../api/event-stream.ts'
+import { whoIs } from './api/act-of-call.ts'
+import { Access, type AccessOptions, type LoginFault } from './api/access.ts'
+import type { ApiBackend } from './api/api.ts'
+import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from './api/api-error.ts'
+import type { ApiRoutesParts } from './api/routes.ts'
+import { EventStream } from './api/event-stream.ts'
 import { flagOf } from '../config/options.ts'
-import { assetPrefix } from '../dashboard/assets.ts'
+import { assetPrefix } from './dashboard/assets.ts'
 import { oneLine } from '../errors.ts'
-import { type OnAct, unnoted } from '../net/act.ts'
-import { inTime, systemClock } from '../net/clock.ts'
-import { withTurns } from '../http/request-turns.ts'
-import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
-import { type ListenAddress, listenOn } from '../net/listen.ts'
-import type { OpenPort } from '../net/open-port.ts'
-import { RoundRobin, withOthers } from '../net/round-robin.ts'
-import type { TlsOptions } from '../net/tls.ts'
-import { Episodes } from '../log/episodes.ts'
-import type { Logger } from '../log/logger.ts'
-import type { Reload } from '../api/schemas/session.ts'
-import { type FigureSources, MetricsPages } from '../ops/metrics/metrics-pages.ts'
+import { type OnAct, unnoted } from '../doors/net/act.ts'
+import { inTime, systemClock } from '../doors/net/clock.ts'
+import { withTurns } from '../doors/http/request-turns.ts'
+import { isCrossSite, namesUs } from '../doors/net/foreign-requests.ts'
+import { type ListenAddress, listenOn } from '../doors/net/listen.ts'
+import type { OpenPort } from '../doors/net/open-port.ts'
+import { RoundRobin, withOthers } from '../doors/net/round-robin.ts'
+import type { TlsOptions } from '../doors/net/tls.ts'
+import { Episodes } from '../config/log/episodes.ts'
+import type { Logger } from '../config/log/logger.ts'
+import type { Reload } from './api/schemas/session.ts'
+import { type FigureSources, MetricsPages } from '../operations/metrics/metrics-pages.ts'
 import {
   type AnyServer,
   serverOf,
   type WebConnectionEvents,
   WebConnections,
 } from './web-connections.ts'
-import { type Answer, apiPrefix, json, type Page } from '../ops/page.ts'
+import { type Answer, apiPrefix, json, type Page } from '../operations/page.ts'
 
 /** Readiness to take jobs, with the reason if not, or with what an operator should know. */
 export type Readiness =
@@ -179,7 +179,7 @@ function webApp(
 ): () => Promise<RequestListener> {
   let app: Promise<RequestListener> | undefined
   const load = async (): Promise<RequestListener> => {
-    const { createWebApp } = await import('../api/web-app.ts')
+    const { createWebApp } = await import('./api/web-app.ts')
     const app = { ...own, version, log, ...(reload && { reload }), ...(acted && { acted }) }
     return await createWebApp(app, (_request, response) => write(response, noSuchPage))
   }

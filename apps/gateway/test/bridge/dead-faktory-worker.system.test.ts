@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
@@ -125,7 +125,9 @@ describe.skipIf(lacksRedis)(
   },
 )
 
-const program = fileURLToPath(new URL('../faktory/programs/held-job-worker.mjs', import.meta.url))
+const program = fileURLToPath(
+  new URL('../doors/faktory/programs/held-job-worker.mjs', import.meta.url),
+)
 
 test.skipIf(lacksRedis)(
   'a stock worker that is killed with the last loss of its job leaves it among the dead',

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
-import type { FwpClient } from '../faktory/support/fwp-client.ts'
-import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { background } from '../http/support/http-client.ts'
+import type { FwpClient } from '../doors/faktory/support/fwp-client.ts'
+import type { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
+import { background } from '../doors/http/support/http-client.ts'
 import { describeFleet } from './support/fleet.ts'
 
 /** Gets the next job, says that it failed, and returns its input. */

@@ -3,10 +3,10 @@ import { sampleOf } from '@crossgear/tools/sample'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants, jobFields } from '@crossgear/redis-store/invariants'
-import { openApi, type ApiGateway } from '../api/support/api-gateway.ts'
-import type { FwpClient } from '../faktory/support/fwp-client.ts'
-import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openApi, type ApiGateway } from '../web/api/support/api-gateway.ts'
+import type { FwpClient } from '../doors/faktory/support/fwp-client.ts'
+import type { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
+import { openOn } from '../config/options/composed-gateway.ts'
 
 let server: RedisServer
 let redis: Redis

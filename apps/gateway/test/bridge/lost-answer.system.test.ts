@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { Fleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
 import { expect, test, vi } from 'vitest'
-import { idIn } from '../gearman/support/handle-parts.ts'
+import { idIn } from '../doors/gearman/support/handle-parts.ts'
 import { describeFleet } from './support/fleet.ts'
 
 describeFleet('a job that a native client wrote under an id', [], (fleet) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
 import { stoppableLooks } from '../support/schedulers.ts'
-import { describeGearman } from '../gearman/support/gearman-gateway.ts'
+import { describeGearman } from '../doors/gearman/support/gearman-gateway.ts'
 import { describeFleet } from './support/fleet.ts'
 
 const patience = { timeout: 30_000, interval: 10 }

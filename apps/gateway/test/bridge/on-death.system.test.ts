@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { FwpClient } from '../faktory/support/fwp-client.ts'
+import type { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { describeFleet } from './support/fleet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crossgear-on-death-'))

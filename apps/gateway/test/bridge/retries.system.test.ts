@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { dueScriptSha1, SpecPeer } from '@crossgear/tools/spec-peer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import type { FwpClient } from '../faktory/support/fwp-client.ts'
+import type { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const patience = { timeout: 30_000, interval: 10 }

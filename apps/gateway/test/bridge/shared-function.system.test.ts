@@ -4,7 +4,7 @@ import { encodeRequest } from '@crossgear/gearman-codec'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
 import { Fleet } from './support/fleet.ts'
 
 const teamSize = 100

@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { soon } from '@crossgear/tools/wait-for'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { FwpClient } from '../doors/faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
 import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
 import { describeFleet, Fleet } from './support/fleet.ts'
 
-const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
+const program = fileURLToPath(
+  new URL('../doors/faktory/programs/resize-worker.mjs', import.meta.url),
+)
 
 type Said = Readonly<Record<string, unknown>>
 

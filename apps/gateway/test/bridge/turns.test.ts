@@ -1,7 +1,7 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { configFile } from '../support/temporary-folder.ts'
 import { describe, expect, test } from 'vitest'
-import { openOnRedis } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../config/options/composed-gateway.ts'
 
 describe.skipIf(lacksRedis)('needs redis-server: jobs of a function that take turns', () => {
   const { open } = openOnRedis({ isEmptied: true })

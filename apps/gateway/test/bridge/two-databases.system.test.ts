@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Redis } from 'ioredis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { idIn } from '../gearman/support/handle-parts.ts'
+import { idIn } from '../doors/gearman/support/handle-parts.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 describe.skipIf(lacksRedis)('gateways on two databases of a server', () => {

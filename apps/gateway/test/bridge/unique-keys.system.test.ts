@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { lacks } from '@crossgear/tools/lacks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import type { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('programs/hanging-worker.mjs', import.meta.url))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import type { FwpClient } from '../faktory/support/fwp-client.ts'
+import type { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { describeFleet, type FleetNode } from './support/fleet.ts'
 
 describeFleet('a Faktory consumer', [], (fleet) => {

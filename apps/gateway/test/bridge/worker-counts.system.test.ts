@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
 import { expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
-import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import type { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
 import { describeFleet, type FleetNode } from './support/fleet.ts'
 
 /** A node is dead when its heartbeat stood still in three looks after the first, one a second. */

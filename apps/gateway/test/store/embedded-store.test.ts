@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../src/redis-server/open-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { folderFailure } from '../../src/redis-server/folder-failure.ts'
-import { storePassword } from '../../src/redis-server/store-password.ts'
+import { folderFailure } from '../../src/store/folder-failure.ts'
+import { storePassword } from '../../src/store/store-password.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each(['ENOSPC', 'EDQUOT'])(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openStore } from '../../src/redis-server/open-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { fakeRedis } from './support/fake-redis.ts'
 

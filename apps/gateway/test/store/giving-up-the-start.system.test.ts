@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findStoreProgram } from '../../src/redis-server/private-server.ts'
+import { findStoreProgram } from '../../src/store/private-server.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

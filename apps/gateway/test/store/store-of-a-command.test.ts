@@ -2,18 +2,18 @@ import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { locateServer, StoreProbe } from '@crossgear/redis-store'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { BackupAct } from '../../src/backup/arguments.ts'
-import { runBackup } from '../../src/backup/run-backup.ts'
-import { storeAddressOf } from '../../src/cli/store-address-of.ts'
-import { runDoctor } from '../../src/doctor/run-doctor.ts'
-import { runMigrate } from '../../src/migrate/run-migrate.ts'
+import type { BackupAct } from '../../src/commands/backup/arguments.ts'
+import { runBackup } from '../../src/commands/backup/run-backup.ts'
+import { storeAddressOf } from '../../src/commands/cli/store-address-of.ts'
+import { runDoctor } from '../../src/commands/doctor/run-doctor.ts'
+import { runMigrate } from '../../src/commands/migrate/run-migrate.ts'
 import {
   type CommandUse,
   type OpenStore,
   openStore,
   openStoreForCommand,
-} from '../../src/redis-server/open-store.ts'
-import { findStoreProgram } from '../../src/redis-server/private-server.ts'
+} from '../../src/store/open-store.ts'
+import { findStoreProgram } from '../../src/store/private-server.ts'
 import { heard } from '../support/heard.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

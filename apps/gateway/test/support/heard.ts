@@ -1,4 +1,4 @@
-import type { MigrateSurroundings } from '../../src/migrate/run-migrate.ts'
+import type { MigrateSurroundings } from '../../src/commands/migrate/run-migrate.ts'
 
 export interface Said {
   stdout: string

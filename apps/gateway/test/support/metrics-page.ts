@@ -1,5 +1,5 @@
-import type { Metrics } from '../../src/ops/metrics/metrics.ts'
-import { MetricsPages, type FigureSources } from '../../src/ops/metrics/metrics-pages.ts'
+import type { Metrics } from '../../src/operations/metrics/metrics.ts'
+import { MetricsPages, type FigureSources } from '../../src/operations/metrics/metrics-pages.ts'
 
 /** The figures of a process without a store. */
 export function figuresOf(metrics: Metrics): FigureSources {

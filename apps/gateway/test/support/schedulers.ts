@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { FaktoryRetries } from '../../src/bridge/faktory-retries.ts'
-import { systemClock } from '../../src/net/clock.ts'
+import { systemClock } from '../../src/doors/net/clock.ts'
 
 export interface SchedulerSettings {
   readonly schedulerOptions?: SchedulerOptions | undefined

@@ -1,4 +1,4 @@
-import { RoundRobin } from '../../src/net/round-robin.ts'
+import { RoundRobin } from '../../src/doors/net/round-robin.ts'
 
 /** A round robin whose turns the test takes. */
 export class TurnsByHand {

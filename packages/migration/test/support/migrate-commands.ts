@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { sourcesWords } from '@crossgear/tools/gateway-program'
 
-const command = new URL('../../../../apps/gateway/src/migrate/run-migrate.ts', import.meta.url)
+const command = new URL(
+  '../../../../apps/gateway/src/commands/migrate/run-migrate.ts',
+  import.meta.url,
+)
 
 /** Runs command lines one by one, each a JSON line of words, and answers with a JSON line. */
 const program = `

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { lacksRedis, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
 import { soon } from '@crossgear/tools/wait-for'
-import { FwpClient } from '../../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
+import { FwpClient } from '../../doors/faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../../doors/gearman/support/gearman-peer.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 
 /** A gateway in a process of its own. */

@@ -8,12 +8,16 @@ import type {
   Waiter,
 } from '@crossgear/core-scheduler'
 import { LineDecoder } from '@crossgear/fwp-codec'
-import type { Census } from '../../../src/net/census.ts'
-import { Connection, type ConnectionHandler, type WorkLeft } from '../../../src/net/connection.ts'
-import type { Door } from '../../../src/net/door.ts'
-import type { DoorParts } from '../../../src/net/door-row.ts'
-import { Listener } from '../../../src/net/listener.ts'
-import type { ReplySlot } from '../../../src/net/reply-slots.ts'
+import type { Census } from '../../../src/doors/net/census.ts'
+import {
+  Connection,
+  type ConnectionHandler,
+  type WorkLeft,
+} from '../../../src/doors/net/connection.ts'
+import type { Door } from '../../../src/doors/net/door.ts'
+import type { DoorParts } from '../../../src/doors/net/door-row.ts'
+import { Listener } from '../../../src/doors/net/listener.ts'
+import type { ReplySlot } from '../../../src/doors/net/reply-slots.ts'
 
 /** The function of all lines. */
 const fn = 'echo'

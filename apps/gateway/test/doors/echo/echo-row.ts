@@ -1,4 +1,4 @@
-import type { DoorRow } from '../../../src/net/door-row.ts'
+import type { DoorRow } from '../../../src/doors/net/door-row.ts'
 
 /** A door in which each line is a job, and is answered by the line of its result. */
 export const echoRow = {

@@ -1,0 +1,137 @@
+import type { Config } from '../../config/load-config.ts'
+import { oneLine, StartError } from '../../errors.ts'
+import { gearmandVersions } from '../../doors/gearman/gearmand-version.ts'
+import type { Reread } from '../../server/reload.ts'
+import { withConfigFile } from './config-file.ts'
+import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
+import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
+import { helpText } from './option-table.ts'
+import { type Given, parseWords } from './parse-words.ts'
+import { inGearmandWords, type Settings, settle } from './settings.ts'
+
+/** Fallback of PATH. */
+const searchedFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** gearmand's exit code whenever it does not run. */
+const failed = 1
+
+export interface GearmandCommand {
+  readonly version: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Runs the gateway with gearmand's options; returns the exit code. */
+export async function runGearmand(
+  words: readonly string[],
+  { version, env }: GearmandCommand,
+): Promise<number> {
+  try {
+    const given = readWords(words)
+    if (given.has('help')) return print(helpText())
+    if (given.has('version')) return print(versionText(given, version))
+    if (given.has('check-args')) {
+      settle(given, env)
+      return 0
+    }
+    if (given.has('daemon') && !isDetached()) {
+      settle(given, env)
+      await detach(env)
+      return 0
+    }
+    return await serveAsGearmand(given, words, { version, env })
+  } catch (error) {
+    const problem =
+      error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
+    const line = inGearmandWords(problem)
+    process.stderr.write(`gearmand: ${line}\n`)
+    await report({ failure: line })
+    return failed
+  }
+}
+
+/** `@file` is `--config-file file`. */
+function readWords(words: readonly string[]): Given {
+  const file = words.findLast((word) => word.startsWith('@'))
+  const given = parseWords(words.filter((word) => !word.startsWith('@')))
+  return withConfigFile(given, given.get('config-file') ?? file?.slice(1))
+}
+
+async function serveAsGearmand(
+  given: Given,
+  words: readonly string[],
+  { version, env }: GearmandCommand,
+): Promise<number> {
+  process.title = 'gearmand'
+  const user = given.get('user')
+  if (user !== undefined) switchUser(user)
+  const settings = settle(given, env)
+  const reread = (): Reread => rereadAsGearmand(settings, words, env)
+  const logFile = new LogFile(given.get('log-file'))
+  process.on('SIGHUP', () => logFile.reopen())
+  const pidFile = writePidFile(given.get('pid-file'))
+  try {
+    return await serveLogged(settings, logFile, { version, env, reread })
+  } catch (error) {
+    pidFile.putBack()
+    throw error
+  } finally {
+    pidFile.remove()
+  }
+}
+
+async function serveLogged(
+  { config, verbosity, notes }: Settings,
+  logFile: LogFile,
+  { version, env, reread }: GearmandCommand & { readonly reread: () => Reread },
+): Promise<number> {
+  const level = logLevelOf(verbosity)
+  const log = logFile.logger(level)
+  for (const note of notes) logFile.notice(note)
+  try {
+    const { serve } = await import('../../server/serve.ts')
+    return await serve(withLevel(config, verbosity), version, {
+      log,
+      env,
+      reread,
+      verbosity,
+      searchPath: env['PATH'] || searchedFolders,
+      ready: ({ doors, store }) => {
+        log.info(`Starting up with pid ${process.pid}, verbose is set to ${verbosity}`)
+        log.info(`Jobs are kept in ${store.describe}.`)
+        for (const { name, host, port } of doors) log.info(`Listening on ${host}:${port} (${name})`)
+        void report(logFile.problem === undefined ? {} : { warning: logFile.problem })
+      },
+    })
+  } catch (error) {
+    log.error(inGearmandWords(oneLine(error)))
+    throw error
+  }
+}
+
+/** The settings as the same words, and the files that they name, say now. */
+function rereadAsGearmand(
+  running: Settings,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Reread {
+  const { config, verbosity } = settle(readWords(words), env)
+  return {
+    config: withLevel(config, running.verbosity),
+    fixed: verbosity === running.verbosity ? [] : ['--verbose'],
+  }
+}
+
+/** gearmand's --verbose says what is logged. */
+function withLevel(config: Config, verbosity: Verbosity): Config {
+  return { ...config, logLevel: logLevelOf(verbosity) }
+}
+
+function versionText(given: Given, version: string): string {
+  const { number } = gearmandVersions[given.get('gearmand-version') === '2.0' ? '2.0' : '1.1']
+  return `\ngearmand ${number} - Crossgear ${version}\n`
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}

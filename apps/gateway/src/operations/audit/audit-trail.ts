@@ -1,0 +1,51 @@
+import { auditBounds, type AuditEntry, type AuditStore } from '@crossgear/core-scheduler'
+import { oneLine } from '../../errors.ts'
+import type { Act, OnAct } from '../../doors/net/act.ts'
+import type { Logger } from '../../config/log/logger.ts'
+
+/** An act as the store has it. */
+export interface NotedAct extends Act {
+  /** The gateway that acted. */
+  readonly node: string
+}
+
+interface Parts {
+  readonly store: Pick<AuditStore, 'add'>
+  readonly node: string
+  readonly log: Logger
+}
+
+/**
+ * Notes who did what, in the store and in the log, once it is done. Never rejects: what was done is not undone because it
+ * could not be noted.
+ */
+export function auditTrail({ store, node, log }: Parts): OnAct {
+  return async (act) => {
+    const { operation, door } = act
+    if (door !== 'web') log.info({ ...act }, `${operation} by the ${door} port.`)
+    try {
+      await store.add(textOf({ ...act, node }))
+    } catch (error) {
+      log.error({ ...act }, `The audit lacks an act (${operation}): ${oneLine(error)}.`)
+    }
+  }
+}
+
+/** An entry of bounded size: its target is cut, if anything. */
+function textOf(act: NotedAct): string {
+  for (let { target } = act; ; target = `${target.slice(0, target.length >> 1)}...`) {
+    const text = JSON.stringify({ ...act, target })
+    if (Buffer.byteLength(text) <= auditBounds.entryBytes || target.length < 8) return text
+  }
+}
+
+/** The act of an entry; undefined for what no gateway wrote. */
+export function actOf({ text }: AuditEntry): NotedAct | undefined {
+  try {
+    const act = JSON.parse(text) as Partial<NotedAct> | null
+    const isAct = typeof act?.operation === 'string' && typeof act.target === 'string'
+    return isAct ? (act as NotedAct) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,186 @@
+import {
+  holderOf,
+  type JobState,
+  type Scheduler,
+  searchedBytes,
+  storeDefaults,
+  type Standing,
+} from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import { inPieces } from '../../../in-pieces.ts'
+import { parseJson } from '../../../json.ts'
+import type { Handlers } from '../api.ts'
+import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
+import { isoTime, pageSizes } from '../schemas/common.ts'
+import type { Scope } from '../scope.ts'
+import type { FoundJob } from './job-scan.ts'
+import { attemptsView, fitsFilter, summaryOf, stateOf } from './job-view.ts'
+import { identityOf } from './worker-reads.ts'
+import { shownPayloadBytes, viewOf } from './payload-view.ts'
+import type { HandlerParts } from '../handler-parts.ts'
+
+/** Jobs that are put in words per turn of the event loop, about a millisecond's work. */
+const shownPerTurn = 100
+
+/** Lists of jobs, and single jobs. */
+export function jobReads(parts: HandlerParts) {
+  const { scheduler, names, scan } = parts
+  const shown = ({ job, placed }: FoundJob) =>
+    summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
+
+  return {
+    async listJobs({ query, scope }) {
+      const { limit = pageSizes.usual, cursor, ...filter } = query
+      const named = await namedJobs(parts, { ...filter, scope }, cursor)
+      if (named) {
+        const jobs = named.slice(0, limit).map((found) => shown(found))
+        return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
+      }
+      const piece = await scan.piece({ ...filter, scope }, limit, cursor)
+      const jobs: ReturnType<typeof shown>[] = []
+      await inPieces(piece.found, (found) => jobs.push(shown(found)), shownPerTurn)
+      return {
+        jobs,
+        looked_at: piece.lookedAt,
+        unsearched: piece.unsearched,
+        cursor: piece.cursor,
+      } satisfies Static<typeof jobPage>
+    },
+
+    async getJob({ params, query, scope }) {
+      const { payload = 'auto', max_payload_bytes: maxBytes = 65_536 } = query
+      const job = await names.demand(params.job)
+      scope?.demandJob(job)
+      const standing = await standingOf(job, scheduler)
+      const isShown = payload !== 'none' && standing.inputBytes <= shownPayloadBytes
+      const [withEnvelope, whole] = await Promise.all([
+        scheduler.jobs.look(job, ['envelope']),
+        isShown ? scheduler.jobs.read(job) : undefined,
+      ])
+      const hasEnded = ['succeeded', 'failed'].includes(stateOf(job, standing))
+      return {
+        ...shown({ job, placed: standing }),
+        attempts: attemptsView(job),
+        reserve_for_seconds: job.reserveForSeconds ?? null,
+        retention_seconds: job.retentionSeconds ?? null,
+        batch: job.batch ?? null,
+        trace: job.trace ?? null,
+        held_by: await holderView(job, parts),
+        ...timesOf(job, stateOf(job, standing), standing),
+        resubmitted_from: job.origin ?? null,
+        envelope: jsonOrNull(withEnvelope?.envelope),
+        payload: viewOf(whole?.input, standing.inputBytes, payload, maxBytes),
+        output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, maxBytes) : null,
+      } satisfies Static<typeof jobDetail>
+    },
+  } satisfies Partial<Handlers>
+}
+
+/**
+ * Jobs that a filter names, found without a scan; undefined where a scan is needed. Unique ids of dead jobs are in no
+ * index, so a scan looks for a unique id that no other job has. The cursor of such a scan goes on with it.
+ */
+export async function namedJobs(
+  { scheduler, names }: Pick<HandlerParts, 'scheduler' | 'names'>,
+  { scope, ...filter }: JobFilter & { readonly scope?: Scope | undefined },
+  cursor: string | undefined,
+): Promise<readonly FoundJob[] | undefined> {
+  const { jid, handle, unique } = filter
+  const isNamed = handle !== undefined || jid !== undefined
+  const jobs: (JobState | undefined)[] = []
+  if (handle !== undefined) jobs.push(await names.byHandle(handle))
+  else if (jid !== undefined) jobs.push(await names.byJid(jid))
+  else if (unique !== undefined && cursor === undefined) {
+    for (const ref of await scheduler.jobs.findUnique(Buffer.from(unique))) {
+      jobs.push(await scheduler.jobs.look(ref))
+    }
+  } else return undefined
+  const found: FoundJob[] = []
+  for (const job of jobs) {
+    if (!job || scope?.hasLane(job.lane) === false) continue
+    const placed = await standingOf(job, scheduler)
+    if (!isOf(job, filter, scheduler, stateOf(job, placed))) continue
+    if (await holdsText(job, filter.text, scheduler)) found.push({ job, placed })
+  }
+  return isNamed || found.length > 0 ? found : undefined
+}
+
+function isOf(job: JobState, filter: JobFilter, scheduler: Scheduler, state: string): boolean {
+  const { fn, queue } = scheduler.registry.names.parse(job.lane)
+  return (
+    (filter.function ?? fn) === fn &&
+    (filter.queue ?? queue) === queue &&
+    (filter.state ?? state) === state &&
+    (filter.jid ?? job.jid) === job.jid &&
+    fitsFilter(job, filter, scheduler.storeNowMs())
+  )
+}
+
+async function holdsText(
+  job: JobState,
+  text: string | undefined,
+  scheduler: Scheduler,
+): Promise<boolean> {
+  if (text === undefined || job.failure?.includes(text)) return true
+  const { inputBytes } = await standingOf(job, scheduler)
+  if (inputBytes > searchedBytes) return false
+  const whole = await scheduler.jobs.read(job)
+  return whole?.input.includes(text) ?? false
+}
+
+/** The place of a job, which may leave it meanwhile. */
+async function standingOf(job: JobState, scheduler: Scheduler): Promise<Standing> {
+  const standing = await scheduler.inspect.standing(job.lane, job.id)
+  return standing ?? { place: 'queue', inputBytes: 0, outputBytes: 0 }
+}
+
+/** A token is a letter, the node that gave it, a hyphen and a number. */
+const tokenForm = /^[a-z](.+)-[^-]+$/
+
+async function holderView(
+  job: JobState,
+  { fleet, scheduler }: Pick<HandlerParts, 'fleet' | 'scheduler'>,
+): Promise<Static<typeof jobDetail>['held_by']> {
+  const { status, token } = job
+  if (status !== 'busy') return null
+  const unknown = { node: null, node_answers: null, worker: null, since: null }
+  if (token === undefined) return { kind: 'native', ...unknown }
+  const kind = holderOf(token) === 'named' ? 'worker' : 'consumer'
+  const node = tokenForm.exec(token)?.[1]
+  if (node === undefined) return { kind, ...unknown }
+  const answer = await fleet.holderOf(job, token, node)
+  const { worker, forMs } = answer ?? {}
+  return {
+    kind,
+    node,
+    node_answers: answer !== undefined,
+    worker: worker ? identityOf({ node, worker }) : null,
+    since: forMs === undefined ? null : isoTime(scheduler.storeNowMs() - forMs),
+  }
+}
+
+/** Times of what happened to a job. */
+function timesOf(job: JobState, state: string, placed: Standing) {
+  const { enqueuedAtMs, endedAtMs, rerunAtMs, moved = '' } = job
+  const [movedAt, movedFrom = null] = moved.split(' ')
+  // A dead job is forgotten a fixed time after its death.
+  const diedAtMs =
+    placed.place === 'dead' && placed.atMs !== undefined
+      ? placed.atMs - 1000 * storeDefaults.deadSeconds
+      : undefined
+  return {
+    queued_at: state === 'waiting' ? isoTime(enqueuedAtMs) : null,
+    ended_at: isoTime(diedAtMs ?? endedAtMs),
+    requeued_at: isoTime(rerunAtMs),
+    moved_at: movedFrom === null ? null : isoTime(Number(movedAt)),
+    moved_from: movedFrom,
+  }
+}
+
+function jsonOrNull(text: string | undefined): unknown {
+  try {
+    return text === undefined ? null : parseJson(text)
+  } catch {
+    return text
+  }
+}
