@@ -27,7 +27,7 @@ await build({
       output: {
         // Node keeps the compiled code of this format alone.
         format: 'cjs',
-        // As deep as the modules that are in it: they name files of the package relative to their own.
+        // As deep as `src/config/package-folder.ts`, which names the folder of the package relative to its own.
         entryFileNames: '[name].cjs',
         chunkFileNames: 'bundle/[name]-[hash].cjs',
       },

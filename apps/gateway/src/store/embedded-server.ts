@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { packageFolder } from '../config/package-folder.ts'
 import { endOf, type ServerProcess, type StoreProgram } from './server-process.ts'
 import type { StoreFolder } from './store-folder.ts'
 
 /** Plain JavaScript, so that it runs from source and from the build. */
-const script = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
+const script = fileURLToPath(new URL('bin/embedded-store.js', packageFolder))
 /** Bytes of the engine's last output kept for the error line. */
 const maxLastWords = 2000
 

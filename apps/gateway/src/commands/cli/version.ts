@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { packageFolder } from '../../config/package-folder.ts'
 import { faktoryVersion } from '../../doors/faktory/faktory-version.ts'
 import { gearmandVersions } from '../../doors/gearman/gearmand-version.ts'
 
@@ -9,6 +10,6 @@ export function versionLine(version: string): string {
 
 /** Version from the package's own package.json. */
 export function readVersion(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('package.json', packageFolder), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }

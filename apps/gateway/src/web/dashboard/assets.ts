@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { packageFolder } from '../../config/package-folder.ts'
 import { waysIn } from '../../doors/names.ts'
 import { linkModules } from './link-modules.ts'
 
@@ -17,7 +18,7 @@ export interface Asset {
 /** Path of the web port below which everything but the page itself is. */
 export const assetPrefix = '/ui'
 
-const ownFolder = new URL('../../../dashboard/', import.meta.url)
+const ownFolder = new URL('dashboard/', packageFolder)
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

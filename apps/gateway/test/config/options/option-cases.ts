@@ -10,12 +10,12 @@ export interface ElsewhereCase {
 type OptionCase = 'here' | ElsewhereCase
 
 const passwords: ElsewhereCase = {
-  file: 'faktory/process.system.test.ts',
+  file: 'doors/faktory/process.system.test.ts',
   title: 'opens the port to the network, and wrong ones are counted and turned away',
 }
-const webAccess = { file: 'api/options.system.test.ts' } as const
+const webAccess = { file: 'web/api/options.system.test.ts' } as const
 const tlsDoors: ElsewhereCase = {
-  file: 'tls/start.system.test.ts',
+  file: 'doors/tls/start.system.test.ts',
   title: 'speaks TLS at its ports',
 }
 const repairs: ElsewhereCase = {
@@ -23,7 +23,7 @@ const repairs: ElsewhereCase = {
   title: 'that died has its jobs requeued where repairs are on, and is reported in the metrics',
 }
 
-const notices = { file: 'webhook/dead-job-notices.test.ts' } as const
+const notices = { file: 'operations/notices/dead-job-notices.test.ts' } as const
 
 const whoMayTake = 'bridge/who-may-take.system.test.ts'
 
@@ -39,7 +39,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   webPort: 'here',
   webHost: 'here',
   allowedHosts: {
-    file: 'faktory/process.system.test.ts',
+    file: 'doors/faktory/process.system.test.ts',
     title: '--allowed-hosts lists the host names that the web and the HTTP port accept',
   },
   faktoryPassword: { ...passwords, writes: 'FAKTORY_PASSWORD' },
@@ -50,8 +50,8 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   webUserHeader: { ...webAccess, title: 'people of a proxy' },
   webRoleHeader: { ...webAccess, title: 'people of a proxy' },
   webProxyFrom: { ...webAccess, title: 'people of a proxy' },
-  webOpen: { file: 'faktory/process.system.test.ts', title: 'where it is allowed' },
-  faktoryOpen: { file: 'faktory/process.system.test.ts', title: 'where it is allowed' },
+  webOpen: { file: 'doors/faktory/process.system.test.ts', title: 'where it is allowed' },
+  faktoryOpen: { file: 'doors/faktory/process.system.test.ts', title: 'where it is allowed' },
   handlePrefix: 'here',
   adminFrom: 'here',
   gearmanTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
@@ -108,7 +108,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   logLevel: 'here',
   logFormat: 'here',
   tracing: {
-    file: 'tracing.system.test.ts',
+    file: 'operations/tracing/tracing.system.test.ts',
     title: 'come from a gateway whose SDK is loaded with NODE_OPTIONS; without one the log says so',
   },
   config: 'here',
