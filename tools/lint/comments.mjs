@@ -1,6 +1,6 @@
 /** Openers that leave the subject of a comment to its middle or end. */
 const opener =
-  /^(?:What|Who|Whose|Whom|Whoever|Whatever|Those|Whether|Where|So many|So long|For so long)\b/
+  /^(?:Its|What|Who|Whose|Whom|Whoever|Whatever|Those|Whether|Where|So many|So long|For so long)\b/
 
 /** The prose of a comment: without its tags, and without drawings and wire forms, which are indented. */
 function proseOf(text) {

@@ -30,7 +30,7 @@ function atTerminal(command: string) {
 
 interface Started {
   readonly parent: number
-  /** Its name and when it started: another process may get its pid. */
+  /** The name of the process and when it started: another process may get its pid. */
   readonly name: string
 }
 

@@ -11,7 +11,7 @@ export class OwnProcess {
   /** Settles at its end. */
   readonly exited: Promise<unknown>
 
-  /** Its output is ignored where `options` do not say otherwise. `withIt` is called if this program's end ends it. */
+  /** The output of the program is ignored where `options` do not say otherwise. `withIt` is called if this program's end ends it. */
   constructor(
     program: string,
     words: readonly string[],

@@ -36,7 +36,7 @@ const portTries = 3
 
 /** A Redis or Valkey of the test's own, on a Unix socket and a loopback port, without persistence. */
 export class RedisServer {
-  /** Its Unix socket. */
+  /** The Unix socket of the server. */
   readonly path: string
   readonly port: number
   readonly #folder: string

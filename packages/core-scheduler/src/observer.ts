@@ -20,7 +20,7 @@ export interface EndedRun extends JobRef {
   readonly end: RunEnd
   /** Undefined if it began at another node, or in a native worker. */
   readonly runMs?: number | undefined
-  /** Its lease. */
+  /** The lease of the run. */
   readonly token: string
   /** The `traceparent` of the job's creation. */
   readonly trace?: string | undefined

@@ -39,9 +39,9 @@ export interface SurveyRow {
 
 /** A system that jobs come from. */
 export interface Source {
-  /** Its name in import ids: its address without passwords, the same at every run. */
+  /** The name of the source in import ids: its address without passwords, the same at every run. */
   readonly identity: string
-  /** Its limits, one line each. */
+  /** The limits of the source, one line each. */
   readonly limits: readonly string[]
   /** Why it must not be read while its server runs on it. */
   readonly liveReason?: string

@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     'and that cannot be handed out is dead with the reason, and %s gives all others',
     async (_which, claim) => {
       await store.steps.submit('mail', [job])
-      // Its end fails, since its unique id cannot be looked up.
+      // The end of this job fails, since its unique id cannot be looked up.
       const id = await native('mail', {
         door: 'faktory',
         stale: '1',

@@ -34,7 +34,7 @@ export interface Scenario {
   readonly proxies?: boolean
   /** The scenario mostly waits, and may run beside others. No. */
   readonly waits?: boolean
-  /** Its share of the requested jobs. 1. */
+  /** The share of the requested jobs that the scenario gets. 1. */
   readonly jobShare?: number
   /** Submissions a second over all clients, so that jobs last through its faults. 1500. */
   readonly ratePerSecond?: number

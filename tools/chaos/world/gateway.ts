@@ -85,7 +85,7 @@ export class Gateway implements Way {
     })
   }
 
-  /** Its counters that have a door, by `<name> <door>`. */
+  /** The counters of the gateway that have a door, by `<name> <door>`. */
   async countersByDoor(): Promise<ReadonlyMap<string, number>> {
     const page = await fetch(`http://127.0.0.1:${this.web}/metrics`)
     const lines = (await page.text()).matchAll(

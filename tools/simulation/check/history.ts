@@ -18,7 +18,7 @@ export interface Submitted {
   readonly fn: string
   /** The queue that it was pushed to; absent: the home of its function. */
   readonly queue?: string
-  /** Its client waits. */
+  /** The client of the job waits. */
   readonly foreground: boolean
   readonly unique?: string
   /** A unique lock (`unique_for`). */
@@ -44,7 +44,7 @@ export interface Submitted {
   readonly words: Word[]
   /** Data that came before the last word. */
   readonly data: string[]
-  /** Its client has left, so a foreground job may go. */
+  /** The client of the job has left, so a foreground job may go. */
   isDeserted: boolean
   /** When it left, milliseconds of the world. */
   leftMs?: number

@@ -91,7 +91,7 @@ export class Client {
     const dueSeconds = Math.ceil((storeNowMs + delayMs) / 1_000)
     const dueAtMs = timeline.nowMs + dueSeconds * 1_000 - storeNowMs
     this.#send(kind, { label, fn, unique, ...(kind.isLater && { dueAtMs }) }, dueSeconds)
-    // Its answer comes at once, and still after those to all jobs before it.
+    // The answer to ECHO_REQ comes at once, and still after those to all jobs before it.
     if (random.percent(15)) this.#port.send('ECHO_REQ', String(this.#submitted))
   }
 

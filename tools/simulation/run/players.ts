@@ -21,7 +21,7 @@ export class PlayerError extends Error {}
 
 /** A change to one of the program's files. */
 export interface Change {
-  /** Its path from the top of the repository. */
+  /** The path of the program from the top of the repository. */
   readonly file: string
   readonly from: string
   readonly to: string

@@ -93,7 +93,7 @@ export class Gateway {
     this.#isOpen = true
   }
 
-  /** Its workers, while they have no jobs. */
+  /** The workers of the gateway, while they have no jobs. */
   get workers(): Connected {
     const { gearman, faktory } = this.#doors
     const idle = (hands: ReadonlyMap<string, Hands>): ReadonlyMap<string, number> =>
@@ -126,7 +126,7 @@ export class Gateway {
     this.#timeline.thaw(this.actor)
   }
 
-  /** Its process ends in the middle of whatever it does. */
+  /** The process of the gateway ends in the middle of whatever it does. */
   crash(): void {
     this.actor.isGone = true
     this.#isOpen = false

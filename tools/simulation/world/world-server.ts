@@ -45,7 +45,7 @@ export class WorldServer {
     return server
   }
 
-  /** Its data are gone, and it follows these clocks. */
+  /** The data of the server are gone, and it follows these clocks. */
   begin(clocks: WorldClocks): void {
     const passedMs = this.#formerMs + this.#clocks.passedMs()
     this.#formerMs = Math.ceil(passedMs / beginsAtMs + 1) * beginsAtMs

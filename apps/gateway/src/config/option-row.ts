@@ -11,7 +11,7 @@ export interface OptionRow {
   readonly choices?: readonly string[]
   /** Checks and turns its text; `before`: of the same option, where it may be repeated. The text, if it is one of `choices`. */
   readonly read?: (text: string, before: unknown) => unknown
-  /** Its value where it is not given. None. */
+  /** The value of an option that is not given. None. */
   readonly usual?: number
   /** The heading above it in the help. */
   readonly group?: string

@@ -45,7 +45,7 @@ export interface Route extends RunTerms {
   /** Pushed when a job of the function dies. */
   readonly onDeath?: FwpJob
   readonly limit?: FunctionLimit
-  /** Its jobs go to a URL. */
+  /** The jobs of the function go to a URL. */
   readonly push?: PushRoute
   /** Jobs are refused while no worker is there for them. */
   readonly withoutWorkers?: 'refuse' | 'accept'

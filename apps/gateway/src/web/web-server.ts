@@ -74,7 +74,7 @@ export interface WebServer {
   renewTls(tls: TlsOptions): void
   listen(address: ListenAddress): Promise<ListenAddress>
   close(): Promise<void>
-  /** Its open port, for another one to answer at. */
+  /** The open port of the server, for another one to answer at. */
   handOver(): OpenServer
 }
 

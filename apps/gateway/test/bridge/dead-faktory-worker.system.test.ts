@@ -104,7 +104,7 @@ describe.skipIf(lacksRedis)(
       const keeping = await fleet.nodeOn(1, '--faktory-dead-worker-requeue', 'others')
       const stores = [fleet.redis, fleet.server.connect({ db: 1 })]
       for (const [at, node] of [fleet.first, keeping].entries()) {
-        // Its end shows that the gateway has looked.
+        // The end of this job shows that the gateway has looked.
         await submitByHand(node.gearman, foreign, Buffer.from('[1]'), true)
         const worker = await node.client({ wid: 'leaves' })
         await worker.pushAndFetch('12345678', { jobtype: own, queue: 'bulk' })

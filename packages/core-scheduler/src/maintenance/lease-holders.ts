@@ -76,13 +76,13 @@ export class LeaseHolders {
     this.#arm()
   }
 
-  /** Its first connection to this node began. */
+  /** The first connection of a holder to this node began. */
   connected(holder: string): void {
     this.#connected.add(holder)
     this.alive(holder)
   }
 
-  /** Its last one ended. `hasGone`: the worker closed it, or its end broke it off. */
+  /** The last connection of a holder ended. `hasGone`: the worker closed it, or its end broke it off. */
   disconnected(holder: string, hasGone: boolean): void {
     this.#connected.delete(holder)
     if (!hasGone) return

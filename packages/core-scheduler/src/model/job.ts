@@ -92,7 +92,7 @@ export interface NewJob {
   readonly lock?: JobLock
   /** Id of its batch. */
   readonly batch?: string
-  /** Its tick of a cron entry: one job per tick, whoever submits it. */
+  /** The tick of the cron entry that submits the job: one job per tick, whoever submits it. */
   readonly tick?: CronTick
   /** The W3C `traceparent` of its creation, where jobs are traced. */
   readonly trace?: string
@@ -151,7 +151,7 @@ export interface JobState extends JobRef {
   /** The worker's last note, and its time, milliseconds since 1970. */
   readonly note?: string
   readonly notedAtMs?: number
-  /** Its lease, while it is busy at a worker behind a gateway. */
+  /** The lease of the job, while it is busy at a worker behind a gateway. */
   readonly token?: string
   /** The last lease of a consumer that the job lost before its worker ended it: that outcome may still come. */
   readonly formerToken?: string

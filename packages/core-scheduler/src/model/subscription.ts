@@ -40,7 +40,7 @@ export interface Subscription {
   readonly ofQueue?: (place: number) => Subscription
   /** Highest level of all groups first: see {@link ClaimRequest.byLevel}. */
   readonly byLevel?: boolean
-  /** Its lanes. A consumer's queue without lanes is left out. */
+  /** The lanes of the subscription. A consumer's queue without lanes is left out. */
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
 

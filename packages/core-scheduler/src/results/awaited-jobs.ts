@@ -21,7 +21,7 @@ interface Parts extends NodeContext {
 
 /** Reason to poll a job. */
 interface PollReason {
-  /** Its end was announced, and everything before it. */
+  /** The end of the job was announced, and everything before it. */
   readonly endWasSeen?: boolean
   /** Events were missed for a while: progress of that time is in the store alone. */
   readonly afterSilence?: boolean

@@ -132,7 +132,7 @@ export class Outcomes {
     }
   }
 
-  /** Its lease stands until its time is over. */
+  /** The lease of the job stands until its time is over. */
   #drop({ outcome: { lane, token } }: PendingOutcome, refusal: StoreError): false {
     const { activeLeases, observer } = this.#parts
     activeLeases.remove(token)

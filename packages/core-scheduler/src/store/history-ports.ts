@@ -8,7 +8,7 @@ export type HistorySpan = keyof typeof historySpans
 
 /** Events of one minute or hour. */
 export interface HistoryBucket {
-  /** Its begin, milliseconds since 1970. */
+  /** The begin of the bucket, milliseconds since 1970. */
   readonly startMs: number
   readonly sums: ReadonlyMap<string, number>
 }

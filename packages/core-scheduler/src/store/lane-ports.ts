@@ -76,7 +76,7 @@ export interface LaneCounts extends LaneSizes, LaneTotals {
    * for.
    */
   readonly oldestMs: number | undefined
-  /** Its queue was removed, and no job has come since. */
+  /** The queue of the lane was removed, and no job has come since. */
   readonly isRemoved: boolean
   readonly openness: LaneOpenness['state']
 }

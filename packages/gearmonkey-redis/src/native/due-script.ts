@@ -9,7 +9,7 @@ export const dueScript =
   "if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); " +
   'return { KEYS[1],  item[1] }; end'
 
-/** Its SHA-1 in the GearMonkey text. */
+/** The SHA-1 of the script in the GearMonkey text. */
 export const dueScriptSha1 = '5231827cd49b540660ef44969b38cc858f157824'
 
 /**

@@ -249,7 +249,7 @@ async function* inAdvance<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Ite
       const result = await next
       if (result.done === true) return
       next = items.next()
-      // Its error is thrown in turn, below.
+      // The error of a read in advance is thrown in turn, below.
       next.catch(() => undefined)
       yield result.value
     }

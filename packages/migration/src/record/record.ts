@@ -13,7 +13,7 @@ export interface JobRecord {
   /** The protocol by which it entered. */
   readonly door: Door
   readonly fn: string
-  /** Its Faktory queue; absent: the home queue of its function. */
+  /** The Faktory queue of the job; absent: the home queue of its function. */
   readonly queue?: string
   /** Gearman's unique id from the client; empty or absent: none. */
   readonly unique?: Buffer
@@ -78,9 +78,9 @@ export interface Reject {
   readonly reason: RejectReason
   /** One line: the fault. */
   readonly message: string
-  /** Its place at the source. */
+  /** The place of the job at the source. */
   readonly where: string
-  /** Its first bytes. */
+  /** The first bytes of the record. */
   readonly raw: Buffer
 }
 

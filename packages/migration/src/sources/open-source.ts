@@ -223,7 +223,7 @@ async function partOf(url: URL, name: string, usual: string) {
 /** Connects to another system's Redis; a failure names its address. */
 function connectTo(identity: string, address: ServerAddress) {
   return reaching(identity, async () => {
-    // Its errors say what answers there, if that is no Redis.
+    // The errors of Redis say what answers there, if that is no Redis.
     const probe = await StoreProbe.open(address, answersWithinMs)
     await probe
       .command('ECHO', 'crossgear')

@@ -6,7 +6,7 @@ export type Refusal = string | undefined
 
 /** Brings jobs to a server that keeps no notes on their origin. */
 export interface Carrier {
-  /** Its address without a password. */
+  /** The address of the target without a password. */
   readonly identity: string
   /** Limits of the server, one line each. */
   readonly limits: readonly string[]

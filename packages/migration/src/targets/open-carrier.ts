@@ -41,7 +41,7 @@ export const serverForms: readonly string[] = Object.values(kinds).map(({ shown 
 
 /** A server of another system that jobs go to. */
 export interface ServerTarget {
-  /** Its address without a password. */
+  /** The address of the target without a password. */
   readonly identity: string
   readonly address: ServerAddress
   /** Why its protocol cannot express a job. */

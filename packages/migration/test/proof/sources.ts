@@ -226,7 +226,7 @@ export const sources: Readonly<Record<string, Fill>> = {
     }
     await queue.close()
     const address = `bullmq+redis://127.0.0.1:${server.port}`
-    // Its data are one argument.
+    // The data of a job are one argument.
     const jobOf = (at: number): ProofJob => {
       const job = jsonJob(at)
       return { ...job, payload: Buffer.from(JSON.stringify([job.args])) }

@@ -54,7 +54,7 @@ sourceContract(
       await fill()
       await queue.moveAndDie()
       await fill()
-      // Its unique id joins the one that waits.
+      // The unique id of this job joins the one that waits.
       const counts = { read: 1, known: 0, joined: 1, removed: 1 }
       expect((await queue.move(true)).counts).toMatchObject(counts)
       expect(await server.ask('KEYS', '*')).toBe('')

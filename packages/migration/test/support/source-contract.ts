@@ -15,7 +15,7 @@ export interface QueueFixture {
   readonly address: string
   /** Makes it hold the jobs of the contract, and nothing else. */
   refill(): unknown
-  /** Its jobs and their places, to be compared. */
+  /** The jobs of the source and their places, to be compared. */
   contents?(): unknown
   /** Looks at the target after a copy. */
   arrived?(rejects: readonly Reject[]): unknown

@@ -102,7 +102,7 @@ local function beginTurns(now)
   function turns.wait(lane, value, id, levelText, enqueued)
     local ms = read.time(enqueued)
     if not ms then
-      -- Its entry is found by this time.
+      -- The entry of the holder is found by this time.
       ms, enqueued = turns.at, integer(turns.at)
       redis.call('HSET', jobKey(lane, id), 'enqueued', enqueued)
     end

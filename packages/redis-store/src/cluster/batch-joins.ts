@@ -7,7 +7,7 @@ const overdueAtOnce = 100
 
 /** Jobs counted into a batch before they are stored. */
 export interface Join {
-  /** Its name in the lane. */
+  /** The name of the batch in the lane. */
   readonly note: string
   readonly bid: string
   readonly lane: string

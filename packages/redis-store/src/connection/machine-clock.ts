@@ -1,6 +1,6 @@
 /** The clock of the machine that a node runs on. */
 export interface MachineClock {
-  /** Its date, milliseconds since 1970. */
+  /** The date of the machine, milliseconds since 1970. */
   nowMs(): number
 }
 

@@ -14,7 +14,7 @@ export interface ServerState {
   readonly isMaster: boolean
   readonly hasReplicas: boolean
   readonly replicas: readonly ReplicaState[]
-  /** Its replication id: another one after each restart, and when it becomes the master. */
+  /** The replication id of the server: another one after each restart, and when it becomes the master. */
   readonly history: string
   /** The replication id of the master whose place it has taken. */
   readonly formerHistory: string

@@ -15,7 +15,7 @@ export interface StoreFacts {
   readonly names: LaneNames
   /** Looks at every job, however many there are. */
   readonly isFull: boolean
-  /** Its clock, milliseconds since 1970. */
+  /** The clock of the server, milliseconds since 1970. */
   readonly nowMs: number
 }
 

@@ -9,7 +9,7 @@ export interface ImportNote {
   readonly tag: Buffer
   /** 8 bytes, the digest of its content at the source. */
   readonly digest: Buffer
-  /** Its id in the lane. */
+  /** The id of the job in the lane. */
   readonly id: number
   /** The note as stored. */
   readonly value: Buffer

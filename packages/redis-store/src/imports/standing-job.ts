@@ -34,7 +34,7 @@ export interface StandingJob {
   /** The job is not run after this time, milliseconds since 1970. */
   readonly staleAtMs?: number
   readonly further?: FurtherFields
-  /** Its place, with the times above, before a rollback put it out of the workers' reach. */
+  /** The place of the job, with the times above, before a rollback put it out of the workers' reach. */
   readonly heldFrom?: HeldFrom
 }
 

@@ -19,7 +19,7 @@ export interface TurnEntry {
 /** The store's contents for one lane. Ids as they are written. */
 export interface LaneFacts {
   readonly lane: string
-  /** Its number in the registry. */
+  /** The number of the lane in the registry. */
   readonly registered: string | undefined
   /** Some fields of each job's hash, by id. */
   readonly jobs: ReadonlyMap<string, Readonly<Record<string, string>>>

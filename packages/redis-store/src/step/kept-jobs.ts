@@ -45,7 +45,7 @@ interface Lane {
   ranges: Range[]
   /** Highest id that was claimed here: others below it are claimed too, here or elsewhere. */
   claimedUpTo: number
-  /** Its new jobs are not kept: they would be claimed long after those that are. */
+  /** New jobs of the lane are not kept: they would be claimed long after those that are. */
   isBehind: boolean
 }
 

@@ -30,7 +30,7 @@ export interface Act {
   readonly countsAsDone?: true
   /** The id of the first job from then on, if another. */
   readonly newId?: number
-  /** Its function has turns no more. */
+  /** The function of the job has turns no more. */
   readonly endsTurns?: true
   /** Features of jobs that this act cannot meet. */
   readonly except?: readonly string[]

@@ -72,7 +72,7 @@ export class TestNode {
     this.#link.isDeaf = isDeaf
   }
 
-  /** Its process ends abruptly. */
+  /** The process of the node ends abruptly. */
   crash(): Promise<void> {
     return this.#link.crash()
   }

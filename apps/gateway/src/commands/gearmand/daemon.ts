@@ -81,7 +81,7 @@ export function writePidFile(path: string | undefined, pid = process.pid): PidFi
       try {
         if (isOurs()) rmSync(file)
       } catch {
-        // Its folder is another user's.
+        // The folder of the file is another user's.
       }
     },
     putBack: () => {

@@ -31,7 +31,7 @@ export class HeldJobs {
     return new Set(held.map(({ assignment }) => assignment.job.lane))
   }
 
-  /** Its jobs, without lost ones; the oldest first. */
+  /** The jobs of a worker, without lost ones; the oldest first. */
   *assignments(): Generator<Assignment> {
     for (const { assignment, fenced } of this.#byJid.values()) if (!fenced) yield assignment
   }

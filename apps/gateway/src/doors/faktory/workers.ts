@@ -45,9 +45,9 @@ export class Worker {
   readonly number: number
   /** Identity for limits per worker. */
   readonly identity: WorkerIdentity
-  /** Its name as a holder of leases. */
+  /** The name of the worker as a holder of leases. */
   readonly holder: string
-  /** Its HELLO. */
+  /** The HELLO of the worker. */
   readonly hello: Hello
   readonly held = new HeldJobs()
   readonly connections = new Set<WorkerConnection>()
@@ -114,7 +114,7 @@ export class Worker {
     return bytes
   }
 
-  /** Its last connection ended: it counts for no queue until it fetches again. */
+  /** The last connection of a worker ended: the worker counts for no queue until it fetches again. */
   uncount(): void {
     for (const [queue, functions] of this.#queues) {
       this.#scheduler.countConsumer(queue, -1, functions)
@@ -340,7 +340,7 @@ export class Workers {
       if (worker.goneMs !== undefined) worker.goneMs = nowMs
   }
 
-  /** Its wid may belong to another worker by now. */
+  /** The wid of a connection that ended may belong to another worker by now. */
   #forget(worker: Worker): void {
     const { wid } = worker
     if (wid !== undefined && this.#byWid.get(wid) === worker) this.#byWid.delete(wid)

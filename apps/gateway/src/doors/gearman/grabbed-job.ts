@@ -139,7 +139,7 @@ export class HeldJob implements Leased {
   readonly fn: string
   /** Length of the lease, milliseconds; absent: while the worker is connected. */
   leaseMs: number | undefined
-  /** Its worker may have taken it for nothing that was asked for, and dropped it. */
+  /** The worker may have taken JOB_ASSIGN for something that nobody asked for, and dropped it. */
   isMistaken: boolean
   readonly #leaseExpired: (held: HeldJob) => void
 

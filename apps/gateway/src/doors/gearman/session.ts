@@ -191,7 +191,7 @@ export class Session implements ConnectionHandler, SideSession {
     this.#leave()
   }
 
-  /** Its jobs are free at once, though the peer may keep its half of the connection open for a while. */
+  /** The jobs of a worker whose connection ends are free at once, though the peer may keep its half of the connection open for a while. */
   #leave(): void {
     this.#onEnd()
     this.client.leave()

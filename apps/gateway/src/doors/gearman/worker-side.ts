@@ -43,7 +43,7 @@ export class WorkerSide implements IdleWorker, Grabber {
     this.#session = session
   }
 
-  /** Its abilities, the one to try first at the front. */
+  /** The abilities of the worker, the one to try first at the front. */
   get functions(): readonly string[] {
     return [...this.#abilities.keys()].reverse()
   }
@@ -71,7 +71,7 @@ export class WorkerSide implements IdleWorker, Grabber {
     if (!known) this.#session.scheduler.countNamed(fn, 1)
   }
 
-  /** Its jobs of the function are requeued. */
+  /** The jobs of the function are requeued. */
   cantDo(fn: string): void {
     if (!this.#abilities.delete(fn)) return
     this.#session.connection.keepsNames(-memoryOf(fn))
@@ -174,7 +174,7 @@ export class WorkerSide implements IdleWorker, Grabber {
     for (const fn of new Set(busy.map((lane) => names.parse(lane).fn))) hands.add(fn, 'busy')
   }
 
-  /** Its jobs, the oldest first. */
+  /** The jobs of the worker, the oldest first. */
   get jobs(): readonly Assignment[] {
     return Array.from(this.#held.values(), ({ assignment }) => assignment)
   }

@@ -20,7 +20,7 @@ export const refusals = {
   NEW_FUNCTION_LIMIT: { status: 429, text: 'No more new functions from your address' },
   QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
   NO_WORKERS: { status: 503, text: 'No worker is there for the function' },
-  /** Its text is the reason. */
+  /** The reason of the store takes the place of this text. */
   STORE: { status: 503, text: 'The store does not take the job' },
   STOPPING: { status: 503, text: 'The gateway stops' },
 } as const

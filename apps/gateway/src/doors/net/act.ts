@@ -7,7 +7,7 @@ export interface Act {
   readonly who?: string
   /** An operation of the API, a verb or a text command. */
   readonly operation: string
-  /** Its words: jobs, a filter, functions, queues. */
+  /** The words of the act: jobs, a filter, functions, queues. */
   readonly target: string
   /** Jobs that it changed. Not counted. */
   readonly jobs?: number

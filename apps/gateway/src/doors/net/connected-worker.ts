@@ -2,7 +2,7 @@ import type { Assignment } from '@crossgear/core-scheduler'
 
 /** A worker of this node, as operators see it: a connection, or all with one wid. */
 export interface ConnectedWorker {
-  /** Its name among the workers of this node; never reused. */
+  /** The name of the worker among the workers of this node; never reused. */
   readonly name: string
   /** The name of its door. */
   readonly door: string
@@ -23,6 +23,6 @@ export interface ConnectedWorker {
   readonly rssKb: number
   /** Time of its last BEAT by the clock of this node, milliseconds. */
   readonly lastBeatMs?: number | undefined
-  /** Its jobs, the oldest first; some may have ended at another node. */
+  /** The jobs of the worker, the oldest first; some may have ended at another node. */
   readonly jobs: Iterable<Assignment>
 }

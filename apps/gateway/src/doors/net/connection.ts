@@ -275,7 +275,7 @@ export class Connection implements Holder, WorkSource {
     this.socket.pause()
   }
 
-  /** Its turn has come. */
+  /** Handles input, as the turn of the connection has come. */
   work(max: number): boolean {
     return this.#do(max) === 'some'
   }

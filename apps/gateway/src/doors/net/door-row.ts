@@ -114,9 +114,9 @@ export interface TriedPort {
 
 /** A door in the table of doors: its folder has the rest. */
 export interface DoorRow<Settings = never> {
-  /** Its name in the store, options, labels of metrics, handed-over sockets and the API. */
+  /** The name of the door in the store, options, labels of metrics, handed-over sockets and the API. */
   readonly name: string
-  /** Its name for people. */
+  /** The name of the door for people. */
   readonly title: string
   /** The option `--<name>-port`. */
   readonly port: { readonly fallback: number | 'off'; readonly help: string }

@@ -14,7 +14,7 @@ export interface LiveDoor {
 export interface Door {
   /** As in its row. */
   readonly name: string
-  /** Its port, once it is open. */
+  /** The port of the door, once it is open. */
   readonly address: ListenAddress | undefined
   /** Opens the port; see `listenOn`. */
   listen(): Promise<ListenAddress>
@@ -26,7 +26,7 @@ export interface Door {
   drain(): void
   /** Connected clients and workers. */
   census(): Census
-  /** Its workers one by one. */
+  /** The workers of the door one by one. */
   connectedWorkers(): Iterable<ConnectedWorker>
   /** Closes the port and every connection. */
   close(): Promise<void>

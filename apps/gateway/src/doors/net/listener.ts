@@ -72,7 +72,7 @@ export class Listener {
     this.#options = options
   }
 
-  /** Its own address, once the port is open. */
+  /** The address of the listener, once the port is open. */
   get address(): ListenAddress | undefined {
     return this.#port?.address
   }

@@ -22,7 +22,7 @@ const maxRefusalBytes = 2_048
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
-  /** Its beginning, where it is cut. */
+  /** The beginning of the answer, where it is cut. */
   readonly body: Buffer
   readonly isCut: boolean
 }

@@ -22,7 +22,7 @@ export interface SlotOwner {
 
 /** A place for one of the requests that may run at a time: it waits for a job, has it done, and asks for the next one. */
 export class PushSlot implements IdleWorker, FetchRequest {
-  /** Its place among those of its target, from 0. */
+  /** The place of the slot among those of its target, from 0. */
   readonly number: number
   readonly #owner: SlotOwner
   #state: 'parked' | 'idle' | 'claiming' | 'running' = 'parked'

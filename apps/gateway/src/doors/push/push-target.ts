@@ -101,7 +101,7 @@ export class PushTarget implements SlotOwner {
     return this.#isStopped
   }
 
-  /** Its jobs, the oldest first. */
+  /** The jobs of the target, the oldest first. */
   get jobs(): ReadonlyMap<Assignment, unknown> {
     return this.#running
   }

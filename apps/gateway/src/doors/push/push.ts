@@ -114,7 +114,7 @@ export class Push {
     } else if (!isDeepStrictEqual(target.route, route)) target.configure(route)
   }
 
-  /** Its requests under way go on. */
+  /** Requests under way go on. */
   #remove(fn: string, target: PushTarget): void {
     this.#targets.delete(fn)
     this.#leaving.add(target)

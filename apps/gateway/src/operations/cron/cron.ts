@@ -50,7 +50,7 @@ export interface CronJob {
 interface Planned {
   readonly entry: CronEntry
   readonly source: 'file' | 'added'
-  /** Its stored text; empty for an entry of the file. */
+  /** The stored text of the entry; empty for an entry of the file. */
   readonly text: string
   /** The next tick. */
   nextMs: number | undefined

@@ -13,7 +13,7 @@ const maxSums = 1_000
 
 /** Which workers are meant. All. */
 export interface WorkerFilter {
-  /** Its name at its node. */
+  /** The name of the worker at its node. */
   readonly name?: string | undefined
   /** Only workers that named a function or fetch from a queue, or have a job of it. */
   readonly function?: string | undefined

@@ -26,7 +26,7 @@ interface Notice {
   readonly ref: JobRef
   readonly diedAtMs: number
   tries: number
-  /** Its text, once the job has been read. */
+  /** The text of the notice, once the job has been read. */
   body?: Buffer
 }
 

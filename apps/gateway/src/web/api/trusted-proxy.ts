@@ -10,7 +10,7 @@ import { roleOf } from './roles.ts'
 export interface ProxyOptions {
   /** Headers in which it names people. None: it names nobody. */
   readonly names?: { readonly userHeader: string; readonly roleHeader: string }
-  /** Its addresses and networks: the headers count from nowhere else. */
+  /** The addresses and networks of the proxy: the headers count from nowhere else. */
   readonly from: readonly string[]
 }
 

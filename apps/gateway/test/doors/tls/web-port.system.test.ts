@@ -29,7 +29,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway whose web port has a cert
   })
   afterAll(() => rmSync(all.folder, { recursive: true }))
 
-  /** Its variables, by which the commands of this machine find it, too. */
+  /** The variables of the gateway, by which the commands of this machine find it, too. */
   async function start(cert = files) {
     const env = {
       CROSSGEAR_WEB_PORT: String(await freePort()),

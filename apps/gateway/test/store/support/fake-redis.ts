@@ -16,7 +16,7 @@ export async function fakeRedis(answer: (sent: string) => string): Promise<numbe
   return portOfTest(server)
 }
 
-/** Its address, as the store's. */
+/** The address of the server, as the store's. */
 export async function fakeAddress(answer: (sent: string) => string) {
   return { host: '127.0.0.1', port: await fakeRedis(answer), tls: false, db: 0 }
 }

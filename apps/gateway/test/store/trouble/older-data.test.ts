@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('after a restart with older data, a gateway', () => 
     const server = await storeServer()
     const gateway = await TroubledGateway.open(server)
     const { faktory } = gateway
-    // Its by-name worker keeps the function from consumers until a producer pushes.
+    // The function's by-name worker keeps the function from consumers until a producer pushes.
     await gateway.peer('video')
     const closed = () => server.ask('HGET', 'xg:lane:video', 'closed')
     await vi.waitFor(async () => expect(await closed()).toMatch(/^\d+$/), patience)

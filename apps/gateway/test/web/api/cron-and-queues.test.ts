@@ -111,7 +111,7 @@ describeApi('acts on cron entries and queues', () => {
     await expect(api.act('/queues/drop', { queues: ['none'] })).rejects.toThrow('no queue none')
     await api.actOn('delete', { filter: { queue: 'q' } })
     await expect.poll(async () => (await run('queues list')).code).toBe(4)
-    // Its pause has ended.
+    // The pause of the entry has ended.
     await client.push('anew-00001', { jobtype: 'f', queue: 'q' })
     expect(await client.ask('FETCH q')).toContain('anew-00001')
   })

@@ -107,7 +107,7 @@ describeApi('moves to another queue', () => {
       api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
     await submit('soon', 1_800)
     await submit('late', 7_200)
-    // Its copy has its jid, by which a second one would be taken for a push that was repeated.
+    // The copy of the job has its jid, by which a second one would be taken for a push that was repeated.
     const producer = await api.gateway.consumer()
     const at = new Date(Date.now() + 600_000).toISOString()
     await producer.push('pushed-01', { jobtype: 'f', at })

@@ -34,7 +34,7 @@ export interface JobRunContext {
   readonly onDone: (run: JobRun) => void
 }
 
-/** Its handler was called; its handler has come to its end; its outcome is reported too. */
+/** The stages of a run: its handler was called; the handler has come to its end; the outcome is reported too. */
 const stages = { begun: 1, handled: 2, done: 3 } as const
 
 /** One job on its way through a worker. */

@@ -16,7 +16,7 @@ export interface GearmandRow {
   readonly whenToRun: number | null | undefined
   /** By what its source finds it again. */
   readonly sourceKey?: Buffer
-  /** Its place, for a person. */
+  /** The place of the row, for a person. */
   readonly where: () => string
 }
 

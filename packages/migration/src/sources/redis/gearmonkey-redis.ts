@@ -220,7 +220,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
       ...(level !== undefined && !hash['level'] && { level }),
       state: state === 'scheduled' && job.failure !== undefined ? 'retry' : state,
       ...(!Number.isNaN(staleAtMs) && { staleAtMs }),
-      // Its entry in the index of unique keys.
+      // The entry of the job in the index of unique keys.
       ...(job.unique && { sourceKey: job.unique }),
     }
   }

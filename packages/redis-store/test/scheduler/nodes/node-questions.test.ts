@@ -19,7 +19,7 @@ describe('questions to other nodes', () => {
 
   const nodes = () => [asker.store.node, other.store.node]
 
-  /** Its answers are set once they are there. */
+  /** The answers of the question are set once they are there. */
   function asked(names: readonly string[], question: string) {
     const found: { answers?: ReadonlyMap<string, string> } = {}
     void asker.scheduler.nodeQuestions.ask(names, question).then((answers) => {

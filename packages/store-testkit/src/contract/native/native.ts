@@ -76,7 +76,7 @@ export function nativeContract({ open, test }: ContractTests): void {
         await world.native.take(lane)
         if (id !== cut) await world.native.finish(lane, id, 'error', bytes('out'))
       }
-      // Its worker dies before it announces the end of the job.
+      // The worker of the job dies before it announces the end of the job.
       await world.native.conclude(lane, cut, 'success', bytes('out'))
       await store.steps.finish(lane, [
         completed(native(lane, done)),

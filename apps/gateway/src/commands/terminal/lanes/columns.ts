@@ -43,7 +43,7 @@ export const functionColumns: readonly Column<FunctionEntry>[] = [
   { title: 'state', value: pausedOf },
 ]
 
-/** Its paused parts. */
+/** The paused parts of a function. */
 export function pausedOf(entry: Pick<FunctionEntry, 'is_paused' | 'is_function_paused'>): string {
   return entry.is_function_paused ? 'paused' : entry.is_paused ? 'queue paused' : ''
 }

@@ -120,7 +120,7 @@ export const functionCommands: readonly CommandRow[] = [
 
 type One = Answer<'getFunction'>
 
-/** Its workers, and those by name of each door that are connected to gateways. */
+/** The workers of a function, and those by name of each door that are connected to gateways. */
 function workersOf(
   { workers, entries }: One,
   functions: Answer<'listWorkers'>['functions'],
