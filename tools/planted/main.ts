@@ -27,13 +27,14 @@ async function main(words: readonly string[]): Promise<number> {
 async function play(chosen: readonly PlantedFault[]): Promise<number> {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
-  const copy = new CheckoutCopy(checkout)
+  let copy: CheckoutCopy | undefined
   let tried = 0
   let found = 0
   const sums = (): string => `${tried} of ${chosen.length} faults planted, ${found} found.`
   try {
     const line = lineFormat(chosen)
     console.log(line('fault', 'promise', 'test', 'result', 'seconds'))
+    copy = await CheckoutCopy.of(checkout, stopping.signal)
     for await (const { fault, verdict, seconds } of tryFaults(copy, chosen, stopping.signal)) {
       tried += 1
       if (verdict.isFound) found += 1
@@ -46,7 +47,7 @@ async function play(chosen: readonly PlantedFault[]): Promise<number> {
     console.log(`Stopped: ${sums()}`)
     return stoppedCode
   } finally {
-    copy.remove()
+    copy?.remove()
   }
   console.log(sums())
   return found === chosen.length ? 0 : 1

@@ -102,7 +102,7 @@ describe('a row', () => {
 
   test('has found its fault only if an assertion fails that holds without the fault', async () => {
     const checkout = newCheckout()
-    const copy = new CheckoutCopy(checkout)
+    const copy = await CheckoutCopy.of(checkout, new AbortController().signal)
     onTestFinished(() => copy.remove())
     const verdicts: readonly (readonly [Partial<PlantedFault>, unknown])[] = [
       [{}, 'found'],
