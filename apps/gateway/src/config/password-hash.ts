@@ -36,10 +36,10 @@ export function readPasswordHash(text: string): PasswordHash | undefined {
 }
 
 /** The text of a new hash. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost = usualCost): Promise<string> {
   const salt = randomBytes(minSaltBytes)
-  const key = await keyOf(password, salt, usualCost)
-  const { logN, r, p } = usualCost
+  const key = await keyOf(password, salt, cost)
+  const { logN, r, p } = cost
   return ['scrypt', logN, r, p, salt.toString('base64url'), key.toString('base64url')].join(':')
 }
 

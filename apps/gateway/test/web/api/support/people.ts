@@ -14,9 +14,15 @@ export const passwords = {
 }
 export type Name = keyof typeof passwords
 
+/** The least that the configuration takes: each gateway of a test takes a 48th of the time for its first login. */
+const leastCost = { logN: 14, r: 1, p: 1 }
+
 export const hashes = Object.fromEntries(
   await Promise.all(
-    Object.entries(passwords).map(async ([name, word]) => [name, await hashPassword(word)]),
+    Object.entries(passwords).map(async ([name, word]) => [
+      name,
+      await hashPassword(word, leastCost),
+    ]),
   ),
 ) as Record<Name, string>
 
