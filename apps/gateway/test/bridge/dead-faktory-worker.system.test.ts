@@ -95,36 +95,6 @@ describe.skipIf(lacksRedis)('a Faktory worker that died a moment before its gate
   })
 })
 
-describe.skipIf(lacksRedis)(
-  'the job of a Faktory producer whose worker leaves without a word',
-  () => {
-    const fleet = Fleet.ofSuite()
-
-    test('goes to another worker after a minute, unless the option says otherwise', async () => {
-      const keeping = await fleet.nodeOn(1, '--faktory-dead-worker-requeue', 'others')
-      const stores = [fleet.redis, fleet.server.connect({ db: 1 })]
-      for (const [at, node] of [fleet.first, keeping].entries()) {
-        // The end of this job shows that the gateway has looked.
-        await submitByHand(node.gearman, foreign, Buffer.from('[1]'), true)
-        const worker = await node.client({ wid: 'leaves' })
-        await worker.pushAndFetch('12345678', { jobtype: own, queue: 'bulk' })
-        await worker.askJson('FETCH default')
-        worker.close()
-        await goneForAMinute(stores[at]!, 'wleaves')
-      }
-      for (const redis of stores)
-        await expect.poll(() => redis.hget(`job:${foreign}:1`, 'status'), patience).toBe('idle')
-      const [next, waiting] = [await fleet.first.client(), await keeping.client()]
-      // The gateway's own minute: it handed the job out, and looks each 15 s.
-      await expect
-        .poll(() => next.ask('FETCH bulk'), { timeout: 120_000, interval: 200 })
-        .toContain('"jid":"12345678"')
-      expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
-      expect(await waiting.ask('FETCH bulk')).toBe('$-1')
-    })
-  },
-)
-
 const program = fileURLToPath(
   new URL('../doors/faktory/programs/held-job-worker.mjs', import.meta.url),
 )

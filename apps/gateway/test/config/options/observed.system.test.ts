@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { flagOf, type OptionName } from '../../src/config/options.ts'
-import { redisOfSuite } from '../support/redis-of-suite.ts'
+import { flagOf, type OptionName } from '../../../src/config/options.ts'
+import { redisOfSuite } from '../../support/redis-of-suite.ts'
 import { ownProcessCases } from './cases/own-process.ts'
 
 const cases = ownProcessCases(redisOfSuite({ isEmptied: true }))

@@ -87,10 +87,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
     title: 'gets only opened functions with --bridge-faktory routed',
   },
   bridgeGraceDays: { file: whoMayTake, title: 'gets them with --bridge-grace-days 0' },
-  faktoryDeadWorkerRequeue: {
-    file: 'bridge/dead-faktory-worker.system.test.ts',
-    title: 'gives a Faktory producer’s job back where the option says so',
-  },
+  faktoryDeadWorkerRequeue: 'here',
   repair: repairs,
   repairLeaseSeconds: repairs,
   maxConnections: 'here',

@@ -39,6 +39,23 @@ export const jobCases = (open: Open, redis: () => RedisServer): Cases => ({
     }
     expect([await lost('1'), await lost('0')]).toEqual(['WORK_FAIL', 'NOOP'])
   },
+  faktoryDeadWorkerRequeue: async () => {
+    const said = async (faktoryDeadWorkerRequeue: string): Promise<readonly string[]> => {
+      const gateway = await open({ faktoryDeadWorkerRequeue })
+      const worker = await gateway.consumer()
+      await worker.pushAndFetch(`jid-of-${faktoryDeadWorkerRequeue}`)
+      worker.close()
+      const left = /left with unfinished jobs: (.*)/
+      const lines = (): readonly string[] =>
+        gateway.log.flatMap((line) => left.exec(line)?.[1] ?? [])
+      await expect.poll(lines).toHaveLength(1)
+      return lines()
+    }
+    expect([await said('gone'), await said('others')]).toEqual([
+      ['unless it comes back within 60 s, others get them.'],
+      ['they stay leased until reserve_for is over.'],
+    ])
+  },
   workerWakeup: async () => {
     const woken = async (workerWakeup: string): Promise<number> => {
       const gateway = await open({ workerWakeup })

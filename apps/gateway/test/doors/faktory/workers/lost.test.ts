@@ -6,6 +6,34 @@ const halfYearMs = 180 * 24 * 3600 * 1000
 /** The store's clock as of the last heartbeat is off by the way to the store: a busy machine takes its time. */
 const slackMs = 30_000
 
+describeFaktory('the job of a Faktory producer whose worker leaves without a word', (gateways) => {
+  /** A worker that had closed its connections when the minute began. */
+  async function leaves(givesBack: boolean) {
+    const gateway = await gateways.open({ givesBack })
+    const worker = await gateway.client({ wid: 'leaves' })
+    await worker.pushAndFetch('12345678')
+    worker.close()
+    await expect.poll(() => gateway.door.connections).toBe(0)
+    return gateway
+  }
+
+  test('goes to another worker after a minute', async () => {
+    const { clock, client } = await leaves(true)
+    clock.advance(59_000)
+    const next = await client({ wid: 'next' })
+    expect(await figures(next)).toMatchObject({ working: 1 })
+    clock.advance(16_000)
+    await expect.poll(() => next.ask('FETCH')).toContain('"jid":"12345678"')
+    expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+  })
+
+  test('stays leased where the option says so', async () => {
+    const { clock, client } = await leaves(false)
+    clock.advance(600_000)
+    expect(await figures(await client())).toMatchObject({ working: 1, failures: 0 })
+  })
+})
+
 describeFaktory('a lease that runs out', (gateways) => {
   /** As if the worker had had the job for as long as it may. Leases are looked at each second. */
   async function runOut(id: number): Promise<void> {
