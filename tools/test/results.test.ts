@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { FileResult } from '../testing/results/file-result.ts'
 import { resultTable, slowestTests } from '../testing/results/result-table.ts'
 import { isPlayed, parseRunWords, type TestKind } from '../testing/results/run-words.ts'
+import { withSlowest } from '../testing/results/slowest-section.ts'
 import { runWords } from './support/run-words.ts'
 
 const projects = fileURLToPath(new URL('support/run-projects/', import.meta.url))
@@ -59,10 +60,11 @@ describe('a run', () => {
       const place = 'tools/test/support/run-projects/failing'
       expect(status).toBe(1)
       expect(said).toContain(`
-failed: ${place}/broken.check.ts the file
-failed: ${place}/failing.check.ts:6 a suite > with a test that fails
+failed: ${place}/broken.check.ts:1 the file
+failed: ${place}/declared.ts:7 declared by a helper
+failed: ${place}/failing.check.ts:7 a suite > with a test that fails
 `)
-      expect(said).toMatch(/^1 passed, 2 failed, 0 skipped in/m)
+      expect(said).toMatch(/^1 passed, 3 failed, 0 skipped in/m)
       expect(errors).toContain('this file cannot be loaded')
       expect(errors).toMatch(/expected 'what came' to be 'what was expected'/)
     })
@@ -133,6 +135,28 @@ test('the slowest tests come first, with their places', () => {
   ])
 })
 
+test('the list of the slowest tests of a page is written anew, with day, machine and load', () => {
+  const page = '# Page\n\n<!-- slowest -->\n\nformer\n\n<!-- /slowest -->\n\nMore.\n'
+  const machine = { day: '2026-01-31', processor: 'P $1', cores: 2, node: '20.1.2', load: 0.25 }
+  const written = withSlowest(page, ['2.0 s  a.test.ts:7 slow'], machine)
+  expect(written).toBe(`# Page
+
+<!-- slowest -->
+
+2026-01-31, P $1, 2 cores, Node 20.1.2, load 0.3 at the start:
+
+\`\`\`
+2.0 s  a.test.ts:7 slow
+\`\`\`
+
+<!-- /slowest -->
+
+More.
+`)
+  expect(withSlowest(written, ['2.0 s  a.test.ts:7 slow'], machine)).toBe(written)
+  expect(() => withSlowest('# Page\n', [], machine)).toThrow('no <!-- slowest -->')
+})
+
 test('a file is of the system by its name, and all kinds have each file once', () => {
   const files = ['a.test.ts', 'b.system.test.ts']
   const playedIn = (kind: TestKind) => files.map((file) => isPlayed({ kind, files: [] }, file))
@@ -162,6 +186,7 @@ test('the words of a run choose its kind, its files, projects and tests', () => 
     projects: ['tools', 'apps/gateway'],
     named: 'name',
     slowest: 20,
+    into: undefined,
     root: undefined,
   })
   expect(() => parseRunWords(['debian'])).toThrow('The first word is quick, system or all.')

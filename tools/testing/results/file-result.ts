@@ -38,12 +38,21 @@ export function fromTop(path: string): string {
   return relative(top, path) || '.'
 }
 
+/** Where a test is written. A test that a helper declares fails at another place than its file says. */
+function placeOf(task: TestCase | TestSuite | TestModule, file: string): string {
+  const line = task.type === 'module' ? undefined : task.location?.line
+  if (line !== undefined) return `${file}:${line}`
+  const errors = task.type === 'test' ? task.result().errors : task.errors()
+  const inTests = /(?:^|\/)(?:test|store-testkit)\//
+  const frame = errors?.flatMap(({ stacks = [] }) => stacks).find((one) => inTests.test(one.file))
+  return frame ? `${fromTop(frame.file)}:${frame.line}` : file
+}
+
 export function fileResultOf(module: TestModule): FileResult {
   const file = fromTop(module.moduleId)
   const played = (task: TestCase | TestSuite | TestModule, ms: number): PlayedTest => {
-    const line = task.type === 'module' ? undefined : task.location?.line
     const name = task.type === 'module' ? 'the file' : task.fullName
-    return { place: line === undefined ? file : `${file}:${line}`, name, ms }
+    return { place: placeOf(task, file), name, ms }
   }
   const passed: PlayedTest[] = []
   const failed = [module, ...module.children.allSuites()]

@@ -1,10 +1,12 @@
 // The tests of a run, in one Vitest for all projects. `run-all.ts` starts it and ends what it leaves.
 import { writeSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node'
 import { fromTop } from './file-result.ts'
 import { RunReporter } from './run-reporter.ts'
 import { isPlayed, parseRunWords } from './run-words.ts'
+import { machineOfRun, writeSlowest } from './slowest-section.ts'
 
 const top = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -30,7 +32,8 @@ class ByProject extends BaseSequencer {
 }
 
 const choice = parseRunWords(process.argv.slice(2))
-const { kind, projects, named, slowest, root } = choice
+const { kind, projects, named, slowest, into, root } = choice
+const [loadBefore = 0] = loadavg()
 const reporter = new RunReporter((text) => void writeSync(1, text))
 
 // The other end says so when the run is stopped: what tests say from then on is of no interest.
@@ -64,6 +67,8 @@ if (specifications.length === 0) {
 }
 const { unhandledErrors } = await vitest.runTestSpecifications(specifications, true)
 await vitest.close()
-if (slowest > 0) for (const line of reporter.slowest(slowest)) console.log(line)
+const slowestLines = reporter.slowest(slowest)
+for (const line of slowestLines) console.log(line)
+if (into !== undefined) writeSlowest(into, slowestLines, machineOfRun(loadBefore))
 reporter.close()
 process.exit(reporter.hasFailed || unhandledErrors.length > 0 ? 1 : 0)

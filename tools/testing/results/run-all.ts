@@ -1,5 +1,6 @@
 // `npm test`, `npm run test:system` and `npm run test:all`: the tests of all projects, then one table of what they came
-// to. Further words: parts of the paths of files, `--project NAME`, `-t PATTERN`, `--slowest COUNT`.
+// to. Further words: parts of the paths of files, `--project NAME`, `-t PATTERN`, `--slowest COUNT`,
+// `--into PAGE`.
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'

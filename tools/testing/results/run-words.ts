@@ -17,6 +17,8 @@ export interface RunChoice {
   readonly named: string | undefined
   /** How many of the slowest tests are listed at the end. */
   readonly slowest: number
+  /** Page whose list of the slowest tests is written anew. */
+  readonly into: string | undefined
   /** Folder with projects, or itself one, in place of the repository. */
   readonly root: string | undefined
 }
@@ -29,6 +31,7 @@ export function parseRunWords(words: readonly string[]): RunChoice {
       project: { type: 'string', multiple: true },
       testNamePattern: { type: 'string', short: 't' },
       slowest: { type: 'string' },
+      into: { type: 'string' },
       root: { type: 'string' },
     },
   })
@@ -41,6 +44,7 @@ export function parseRunWords(words: readonly string[]): RunChoice {
     projects: values.project ?? [],
     named: values.testNamePattern,
     slowest: Number(values.slowest ?? 0),
+    into: values.into,
     root: values.root,
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { declareDeep } from './declared.ts'
 
 test('passes', () => expect(1).toBe(1))
 
@@ -7,3 +8,5 @@ describe('a suite', () => {
     expect('what came').toBe('what was expected')
   })
 })
+
+declareDeep(30)
