@@ -58,8 +58,10 @@ const doors = [undefined, 'gearman', 'faktory']
 const [ofAll = [], ...ofEach] = fields.map((field) => doors.map((door): Case => ({ field, door })))
 const ofOne = ofEach.flat().filter(({ field, door }) => field !== 'door' || door === undefined)
 
-/** All fields at once, and of the others one in so many. */
-const casesIn = (parts: number): readonly Case[] => [...ofAll, ...sampleOf(ofOne, parts)]
+/** All fields at once by each door, and of the others one in so many. */
+const onRedis: readonly Case[] = [...ofAll, ...sampleOf(ofOne, 8)]
+/** A cluster changes where the jobs of these two functions stand, not what their fields mean. */
+const onCluster: readonly Case[] = [...sampleOf(ofAll, doors.length), ...sampleOf(ofOne, 32)]
 
 const figures = [
   'level',
@@ -77,8 +79,8 @@ function wrongFigures(lease: Lease): string[] {
 }
 
 describe.skipIf(lacksRedis).each([
-  ['redis', oneServer, casesIn(8)],
-  ['cluster', aCluster, casesIn(32)],
+  ['redis', oneServer, onRedis],
+  ['cluster', aCluster, onCluster],
 ] as const)('on a %s, jobs of native programs with', (_engine, start, cases) => {
   let world: RedisWorld
   eachInNewWorld(start, (opened) => (world = opened))

@@ -170,20 +170,27 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     }
   })
 
-  test.each([
-    ['high', ['LPUSH', 'queue:f9:high', '77']],
-    ['low', ['LPUSH', 'queue:f9:low', '77']],
-    ['scheduled', ['ZADD', 'queue:f9:scheduled', '4e9', '77']],
-    ['running', ['ZADD', 'xg:busy:f9', '8e15', '77']],
-    ['dead', ['ZADD', 'xg:dead:f9', '4e12', '77']],
-    ['workers', ['SET', 'count:f9', '1']],
-  ] as const)('the only one that is %s is shown', async (place, [command, ...words]) => {
-    await filled.redis.call(command, ...words)
+  /** Each has its one lane, of all those that are empty otherwise. */
+  const onlyOnes = [
+    ['high', 'f9', ['LPUSH', 'queue:f9:high', '77']],
+    ['low', 'f10', ['LPUSH', 'queue:f10:low', '77']],
+    ['scheduled', 'f11', ['ZADD', 'queue:f11:scheduled', '4e9', '77']],
+    ['running', 'f12', ['ZADD', 'xg:busy:f12', '8e15', '77']],
+    ['dead', 'f13', ['ZADD', 'xg:dead:f13', '4e12', '77']],
+    ['workers', 'f14', ['SET', 'count:f14', '1']],
+  ] as const
+
+  test('the only one that is high, low, scheduled, running, dead or has workers is shown', async () => {
+    for (const [, , [command, ...words]] of onlyOnes) await filled.redis.call(command, ...words)
     for (const look of [() => store.lanes.sizes(lanes), () => store.lanes.counts(lanes, true)]) {
       const found = await look()
-      expect(found.filter((sizes) => sizes[place] === 1).map(({ lane }) => lane)).toEqual(['f9'])
+      const shown = onlyOnes.map(([place]) => [
+        place,
+        found.filter((sizes) => sizes[place] === 1).map(({ lane }) => lane),
+      ])
+      expect(shown).toEqual(onlyOnes.map(([place, lane]) => [place, [lane]]))
     }
-    await filled.redis.del(words[0])
+    for (const [, , [, key]] of onlyOnes) await filled.redis.del(key)
   })
 
   test('jobs outside lists that native workers have emptied are reported', async () => {

@@ -205,7 +205,10 @@ export function turnContract({ open, test }: ContractTests): void {
       expect(shared.map((result) => 'sharesTurn' in result)).toEqual([true, true, false])
       expect(await take(store, ['mail'], 100)).toHaveLength(100)
       // Values whose jobs have gone make room for others.
-      await store.queues.endJobs('mail', ['high', 'normal', 'low', 'scheduled', 'busy'], 20_000)
+      const places = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
+      // A gateway ends as many in a step: a script of thousands would keep the server from all others.
+      for (let ended = 1; ended > 0;)
+        ended = (await store.queues.endJobs('mail', places, 100)).length
       const again = await store.steps.submit('mail', each(20_000, 100))
       expect(again.some((result) => !('sharesTurn' in result))).toBe(true)
     })
