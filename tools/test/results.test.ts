@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacks } from '../testing/lacks.ts'
 import type { FileResult } from '../testing/results/file-result.ts'
 import { resultTable, slowestTests } from '../testing/results/result-table.ts'
 import { isPlayed, parseRunWords, type TestKind } from '../testing/results/run-words.ts'
@@ -12,11 +13,11 @@ import { runWords } from './support/run-words.ts'
 const projects = fileURLToPath(new URL('support/run-projects/', import.meta.url))
 
 /** Runs a small project, and returns the words of the run. */
-function run(project: string, ci = '') {
+function run(project: string) {
   const { VITEST: _, ...env } = process.env
   const words = [...runWords, 'quick', '--root', `${projects}${project}`]
   const { status, stdout, stderr } = spawnSync(process.execPath, words, {
-    env: { ...env, CI: ci },
+    env: { ...env, CI: '' },
     encoding: 'utf8',
   })
   const said = stripVTControlCharacters(stdout)
@@ -38,9 +39,12 @@ describe('a run', () => {
   })
 
   test('in CI takes no program as lacking: such tests run', () => {
-    const { lines } = run('lacking', 'true')
-    expect(lines).toContain('skipped: 1 for another reason')
-    expect(lines.join('\n')).toMatch(/^7 passed, 0 failed, 1 skipped in/m)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const lacked = (ci: string) => {
+      vi.stubEnv('CI', ci)
+      return lacks('no-such-program', '--version')
+    }
+    expect([lacked(''), lacked('true')]).toEqual(['no-such-program', false])
   })
 
   describe('with tests that fail', () => {
@@ -61,7 +65,7 @@ describe('a run', () => {
       expect(status).toBe(1)
       expect(said).toContain(`
 failed: ${place}/broken.check.ts:1 the file
-failed: ${place}/declared.ts:7 declared by a helper
+failed: ${place}/declared.ts:10 declared by a helper
 failed: ${place}/failing.check.ts:7 a suite > with a test that fails
 `)
       expect(said).toMatch(/^1 passed, 3 failed, 0 skipped in/m)
@@ -137,13 +141,20 @@ test('the slowest tests come first, with their places', () => {
 
 test('the list of the slowest tests of a page is written anew, with day, machine and load', () => {
   const page = '# Page\n\n<!-- slowest -->\n\nformer\n\n<!-- /slowest -->\n\nMore.\n'
-  const machine = { day: '2026-01-31', processor: 'P $1', cores: 2, node: '20.1.2', load: 0.25 }
+  const machine = {
+    day: '2026-01-31',
+    files: 353,
+    processor: 'P $1',
+    cores: 2,
+    node: '20.1.2',
+    load: 0.25,
+  }
   const written = withSlowest(page, ['2.0 s  a.test.ts:7 slow'], machine)
   expect(written).toBe(`# Page
 
 <!-- slowest -->
 
-2026-01-31, P $1, 2 cores, Node 20.1.2, load 0.3 at the start:
+2026-01-31, 353 files, P $1, 2 cores, Node 20.1.2, load 0.3 at the start:
 
 \`\`\`
 2.0 s  a.test.ts:7 slow

@@ -38,7 +38,7 @@ export function fromTop(path: string): string {
   return relative(top, path) || '.'
 }
 
-/** Where a test is written. A test that a helper declares fails at another place than its file says. */
+/** Path and line of a test. One that helpers declare has those of its failure. */
 function placeOf(task: TestCase | TestSuite | TestModule, file: string): string {
   const line = task.type === 'module' ? undefined : task.location?.line
   if (line !== undefined) return `${file}:${line}`

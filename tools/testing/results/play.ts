@@ -69,6 +69,9 @@ const { unhandledErrors } = await vitest.runTestSpecifications(specifications, t
 await vitest.close()
 const slowestLines = reporter.slowest(slowest)
 for (const line of slowestLines) console.log(line)
-if (into !== undefined) writeSlowest(into, slowestLines, machineOfRun(loadBefore))
+if (into !== undefined) {
+  const machine = machineOfRun({ files: specifications.length, load: loadBefore })
+  writeSlowest(into, slowestLines, machine)
+}
 reporter.close()
 process.exit(reporter.hasFailed || unhandledErrors.length > 0 ? 1 : 0)

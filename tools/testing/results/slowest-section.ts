@@ -4,10 +4,12 @@ import { availableParallelism, cpus } from 'node:os'
 /** The part of a page between two comments. */
 const section = /(?<=<!-- slowest -->\n)[^]*(?=<!-- \/slowest -->)/
 
-/** A machine at the beginning of a run. */
+/** A run, and its machine at the beginning. */
 export interface MachineOfRun {
   /** Its day, as 2026-01-31. */
   readonly day: string
+  /** Files that were played: parts of paths leave others out. */
+  readonly files: number
   readonly processor: string
   readonly cores: number
   /** Version of Node. */
@@ -16,8 +18,9 @@ export interface MachineOfRun {
   readonly load: number
 }
 
-export function machineOfRun(load: number): MachineOfRun {
+export function machineOfRun({ files, load }: Pick<MachineOfRun, 'files' | 'load'>): MachineOfRun {
   return {
+    files,
     day: new Date().toISOString().slice(0, '2026-01-31'.length),
     processor: cpus()[0]?.model ?? 'an unknown processor',
     cores: availableParallelism(),
@@ -29,8 +32,8 @@ export function machineOfRun(load: number): MachineOfRun {
 /** The page with the list of the slowest tests in place of the former one. */
 export function withSlowest(page: string, lines: readonly string[], machine: MachineOfRun): string {
   if (!section.test(page)) throw new Error('the page has no <!-- slowest --> and <!-- /slowest -->')
-  const { day, processor, cores, node, load } = machine
-  const on = `${day}, ${processor}, ${cores} cores, Node ${node}, load ${load.toFixed(1)} at the start:`
+  const { day, files, processor, cores, node, load } = machine
+  const on = `${day}, ${files} files, ${processor}, ${cores} cores, Node ${node}, load ${load.toFixed(1)} at the start:`
   return page.replace(section, () => ['', on, '', '```', ...lines, '```', '', ''].join('\n'))
 }
 

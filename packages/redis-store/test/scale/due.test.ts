@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { FilledStore } from './filled-store.ts'
 
-/** So many that a poll takes longer than a job needs to become due meanwhile. */
+/** A poll of as many takes longer than a job needs to become due meanwhile. */
 const many = 100_000
 const known = ['~job:*', '~queue:*', '~xg:*', '~uid:*', '~count:*']
 
