@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { Valkey, type Program } from '@crossgear/redis-store/embedded'
-import { build, type Plugin } from 'vite'
+import { bundleProgram } from '@crossgear/tools/bundled-program'
+import type { Plugin } from 'vite'
 import type { AnswerTo, Message, Task } from './tasks.ts'
 
 const source = fileURLToPath(new URL('player.ts', import.meta.url))
@@ -54,7 +55,9 @@ export class Players {
 
   /** Starts them; their program is written to a folder of the caller, with a change where there is one. */
   static async start(count: number, folder: string, change?: Change): Promise<Players> {
-    return new Players(await bundle(folder, change), await Valkey.compile(), count)
+    const plugins = [linked(folder, change), ...(change ? [changed(change)] : [])]
+    const program = await bundleProgram(source, folder, plugins)
+    return new Players(program, await Valkey.compile(), count)
   }
 
   /** Rejects if the thread ends, or takes too long. */
@@ -130,28 +133,6 @@ async function ended(thread: Worker): Promise<void> {
   const late = setTimeout(() => void thread.terminate(), maxEndMs)
   await exit
   clearTimeout(late)
-}
-
-/** One file runs in half the time of many that are compiled as they are loaded. */
-async function bundle(folder: string, change?: Change): Promise<string> {
-  const name = 'player.mjs'
-  const conditions = [condition]
-  await build({
-    configFile: false,
-    logLevel: 'error',
-    plugins: [linked(folder, change), ...(change ? [changed(change)] : [])],
-    resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
-    build: {
-      ssr: source,
-      target: 'node20',
-      minify: false,
-      outDir: folder,
-      emptyOutDir: false,
-      rolldownOptions: { output: { entryFileNames: name } },
-    },
-  })
-  return `${folder}/${name}`
 }
 
 /** Loads a file with its change, and all others as they are. */

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleProgram } from '@crossgear/tools/bundled-program'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { sampleOf } from '@crossgear/tools/sample'
 import { withRedisServer } from '@crossgear/tools/suites'
 import { afterAll, describe, expect, test } from 'vitest'
 import { main } from '../../src/conformance/main.ts'
 
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
-const node = `${process.execPath} --conditions=@crossgear/source --import tsx`
 const peer = (name: string): string => pathOf(`../../../../tools/peers/gearmonkey-${name}.sh`)
 
 const clientArguments =
@@ -16,6 +17,9 @@ const clientArguments =
   '${GEARMONKEY_BLOCKING:+--blocking $GEARMONKEY_TIMEOUT} ' +
   '${GEARMONKEY_SCHEDULED:+--at $GEARMONKEY_SCHEDULED}'
 const workerArguments = `"$GEARMONKEY_FN" sh -c 'read -r word; test "$word" != fail'`
+
+/** A commit plays one in so many faults: each takes hundreds of processes of a shell. */
+const partsByDay = 3
 
 /**
  * A fault; for a client its case, the line of the peer that it changes, and the MUST that then
@@ -92,10 +96,18 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
   let redis: RedisServer
   let dir: string
 
-  withRedisServer((server) => {
+  /** Words for a shell that run a program of the package: each case starts one. */
+  let program: Record<'client' | 'worker', string>
+
+  withRedisServer(async (server) => {
     redis = server
     dir = mkdtempSync(join(tmpdir(), 'xg-conformance-'))
     process.env['REDIS_CLI'] = `redis-cli -s ${redis.path}`
+    const wordsOf = async (name: string): Promise<string> => {
+      const file = pathOf(`./support/library-${name}.ts`)
+      return `${process.execPath} ${await bundleProgram(file, dir)}`
+    }
+    program = { client: await wordsOf('client'), worker: await wordsOf('worker') }
   })
 
   afterAll(() => {
@@ -123,15 +135,14 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     lines.filter((line) => line.startsWith('FAIL'))
 
   test('finds nothing wrong with the client of this package', async () => {
-    const command = `${node} ${pathOf('./support/library-client.ts')}`
-    const { code, lines } = await run('--timeout-seconds', '20', '--client-command', command)
+    const options = ['--timeout-seconds', '20', '--client-command', program.client]
+    const { code, lines } = await run(...options)
     expect(failed(lines)).toEqual([])
     expect(code).toBe(0)
   })
 
   test.each([1, 16])('finds nothing wrong with a worker of %i jobs at once', async (max) => {
-    const file = pathOf('./support/library-worker.ts')
-    const command = `GEARMONKEY_CONCURRENCY=${max} exec ${node} ${file}`
+    const command = `GEARMONKEY_CONCURRENCY=${max} exec ${program.worker}`
     const options = ['--worker-command', command, '--fail-input', 'fail']
     const { code, lines } = await run(
       '--timeout-seconds',
@@ -159,7 +170,7 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     expect(worker.lines.at(-1)).toMatch(/^\d+ passed, 0 failed, 0 skipped$/)
   })
 
-  test.concurrent.each(clientFaults)(
+  test.concurrent.each(sampleOf(clientFaults, partsByDay))(
     'finds a client with %s',
     async (fault, name, from, to, must) => {
       const command = `${faulty('client', fault, from, to)} run ${clientArguments}`
@@ -186,20 +197,23 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     ])
   })
 
-  test.concurrent.each(workerFaults)('finds a worker with %s', async (fault, from, to, must) => {
-    const command = `exec ${faulty('worker', fault, from, to)} ${workerArguments}`
-    const fn = fault.replaceAll(' ', '-')
-    const { code, lines } = await run(
-      '--worker-function',
-      fn,
-      '--worker-command',
-      command,
-      '--fail-input',
-      'fail',
-    )
-    expect(code).toBe(1)
-    expect(failed(lines).join('\n')).toContain(must)
-  })
+  test.concurrent.each(sampleOf(workerFaults, partsByDay))(
+    'finds a worker with %s',
+    async (fault, from, to, must) => {
+      const command = `exec ${faulty('worker', fault, from, to)} ${workerArguments}`
+      const fn = fault.replaceAll(' ', '-')
+      const { code, lines } = await run(
+        '--worker-function',
+        fn,
+        '--worker-command',
+        command,
+        '--fail-input',
+        'fail',
+      )
+      expect(code).toBe(1)
+      expect(failed(lines).join('\n')).toContain(must)
+    },
+  )
 
   test('watches a worker that was started by others', async () => {
     const { lines, code } = await run('--worker-function', 'nobody')
