@@ -6,7 +6,7 @@ const section = /(?<=<!-- slowest -->\n)[^]*(?=<!-- \/slowest -->)/
 
 /** A run, and its machine at the beginning. */
 export interface MachineOfRun {
-  /** Its day, as 2026-01-31. */
+  /** Day of the run, as 2026-01-31. */
   readonly day: string
   /** Files that were played: parts of paths leave others out. */
   readonly files: number
