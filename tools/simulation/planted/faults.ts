@@ -12,7 +12,7 @@ export interface SimulatedFault {
 }
 
 const core = 'packages/core-scheduler/src'
-const doors = 'apps/gateway/src'
+const doors = 'apps/gateway/src/doors'
 
 const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
   'refused-outcome-forgotten': {
@@ -42,8 +42,8 @@ const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
   'one-client-told': {
     does: 'Of two clients of a job one is told its end.',
     file: `${core}/node/waiters.ts`,
-    from: 'for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)',
-    to: 'for (const waiter of [...wait.waiters].slice(0, 1)) waiter.onEvent(ref, event)',
+    from: 'for (const waiter of Array.from(wait.waiters)) waiter.onEvent(ref, event)',
+    to: 'for (const waiter of Array.from(wait.waiters).slice(0, 1)) waiter.onEvent(ref, event)',
   },
   'late-claim-kept': {
     does: 'A claim that was answered too late is given to a worker all the same.',
