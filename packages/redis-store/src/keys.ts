@@ -245,6 +245,8 @@ export class StoreKeys extends Keys {
   readonly paused = `${this.#broker}:paused`
   /** Set: functions, and single lanes, that are paused at all doors. At most 10,000. */
   readonly pausedFunctions = `${this.#broker}:paused-functions`
+  /** Hash: `queue:<name>` or `function:<name>` of what is paused → when, ms, and who paused it. As many as are paused. */
+  readonly pauseNotes = `${this.#broker}:pause-notes`
   /** Hash: lane → number, part of a Gearman handle. At most 65,536. */
   readonly lanes = `${this.#broker}:lanes`
   /** Sorted set: former lanes whose hashes still say something, by until when, ms. 90 days, at most 65,536. */

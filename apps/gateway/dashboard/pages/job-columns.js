@@ -1,6 +1,7 @@
 import { html } from '../html.js'
 import { reasonOf } from '../format.js'
 import { Name, StateBadge, When, doorName } from '../parts/bits.js'
+import { WaitWords } from '../parts/waits.js'
 import { hrefOf } from '../router.js'
 
 /** @typedef {import('../types.d.ts').Job} Job */
@@ -67,6 +68,9 @@ const timeColumns = {
   },
 }
 
+/** Reasons that a column says: when a job is due. */
+const saidByColumn = new Set(['scheduled', 'retry'])
+
 /** @param {{ job: Job }} props */
 function MainCell({ job }) {
   const { error, progress } = job
@@ -76,5 +80,8 @@ function MainCell({ job }) {
       <span class="mono">${job.jid ?? job.handle}</span>
       ${percent != null && ` · ${Math.round(percent)} %`}
       ${error && html`${' · '}<bdi>${reasonOf(error)}</bdi>`}
-    </span>`
+    </span>
+    ${
+      !saidByColumn.has(job.waits_for?.code ?? '') && html`<${WaitWords} reason=${job.waits_for} />`
+    }`
 }

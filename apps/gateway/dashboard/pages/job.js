@@ -5,10 +5,12 @@ import { duration, reasonOf } from '../format.js'
 import { cancelMeaning, storyOf } from '../job-story.js'
 import { ActDialog } from '../parts/act-dialog.js'
 import { Name, NotShown, PageHead, StateBadge, Trouble, When, doorName } from '../parts/bits.js'
+import { useOrders } from '../parts/confirm-act.js'
 import { placeOf } from '../parts/held-jobs.js'
 import { Payload } from '../parts/payload.js'
 import { Table } from '../parts/table.js'
 import { indented, visible } from '../payload-text.js'
+import { WaitsNotice } from '../parts/waits.js'
 import { ResubmitDialog } from '../parts/submit-dialog.js'
 import { hrefOf } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
@@ -39,6 +41,7 @@ export function JobPage({ route }) {
   /** @type {import('../state.js').Reading<JobDetail>} */
   const reading = useRead(pathWith('/jobs', route.id), { payload: 'text' })
   const { data: job, error, reload } = reading
+  const { ask, dialog } = useOrders(reload)
   if (!job) {
     return html`<div>
       <${PageHead} title=${`Job ${route.id}`} />
@@ -77,6 +80,7 @@ export function JobPage({ route }) {
     <//>
     <${Trouble} error=${error === undefined ? undefined : `${error} The page shows how it was.`} />
     <div class="stack">
+      <${WaitsNotice} reason=${job.waits_for} onAsk=${ask} />
       <div class="columns">
         <${Story} job=${job} />
         <${Facts} job=${job} />
@@ -96,6 +100,7 @@ export function JobPage({ route }) {
       </section>`
       }
     </div>
+    ${dialog}
     ${
       act !== undefined &&
       (act === 'resubmit'

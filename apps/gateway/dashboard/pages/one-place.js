@@ -2,11 +2,13 @@ import { html } from '../html.js'
 import { pathWith } from '../api.js'
 import { brief, count, duration, plural, rate } from '../format.js'
 import { Badge, Empty, Name, NotShown, PageHead, Switch, Trouble } from '../parts/bits.js'
+import { useOrders } from '../parts/confirm-act.js'
 import { FailureGroups } from '../parts/failures.js'
 import { standingColumns } from '../parts/figures.js'
 import { HeldJob, placeOf } from '../parts/held-jobs.js'
 import { HistoryPlots } from '../parts/history-plots.js'
 import { Table } from '../parts/table.js'
+import { WaitsNotice, WaitWords } from '../parts/waits.js'
 import { hrefOf, refine } from '../router.js'
 import { useRead } from '../state.js'
 
@@ -41,7 +43,8 @@ function OnePlace({ route, kind }) {
   const span = route.query.get('span') === 'day' ? 'day' : 'hour'
   /** @type {import('../state.js').Reading<One>} */
   const reading = useRead(pathWith(`/${kind}s`, id))
-  const { data, error } = reading
+  const { data, error, reload } = reading
+  const { ask, dialog } = useOrders(reload)
   if (!data) {
     return html`<div>
       <${PageHead} title=${id} />
@@ -69,12 +72,14 @@ function OnePlace({ route, kind }) {
     <//>
     <${Trouble} error=${error} />
     <div class="stack">
+      <${WaitsNotice} reason=${data.waits_for} onAsk=${ask} />
       <${Tiles} one=${data} place=${place} />
       <${HistoryPlots} span=${span} of=${place} />
       <${FailureGroups} key=${`${kind} ${id}`} place=${place} />
       <${WorkersOf} place=${place} />
       <${Entries} one=${data} kind=${kind} />
     </div>
+    ${dialog}
   </div>`
 }
 
@@ -176,7 +181,8 @@ function Entries({ one, kind }) {
       label: other === 'queue' ? 'Queue' : 'Function',
       isMain: true,
       cell: (entry) =>
-        html`<a href=${hrefOf(other, entry[other])}><${Name} name=${entry[other]} /></a>`,
+        html`<a href=${hrefOf(other, entry[other])}><${Name} name=${entry[other]} /></a>
+        <${WaitWords} reason=${entry.waits_for} />`,
     },
     ...standingColumns().map(({ sort: _sort, ...column }) => column),
   ]

@@ -8,6 +8,7 @@ import { useTrends } from '../parts/list-page.js'
 import { Plot } from '../parts/plot.js'
 import { Sparkline } from '../parts/sparkline.js'
 import { Table } from '../parts/table.js'
+import { WaitWords } from '../parts/waits.js'
 import { hrefOf, refine } from '../router.js'
 import { useLive, useOwnGlobs } from '../state.js'
 
@@ -185,9 +186,10 @@ function Busiest({ overview }) {
       id: 'function',
       label: 'Function',
       isMain: true,
-      cell: ({ function: fn, queue }) =>
+      cell: ({ function: fn, queue, waits_for: reason }) =>
         html`<a href=${hrefOf('jobs', '', { function: fn, queue })}><${Name} name=${fn} /></a>
-        <span class="under">in <bdi>${queue}</bdi></span>`,
+        <span class="under">in <bdi>${queue}</bdi></span>
+        <${WaitWords} reason=${reason} />`,
     },
     {
       id: 'waiting',

@@ -5,6 +5,7 @@ import { ActDialog } from '../parts/act-dialog.js'
 import { Badge, Empty, Name } from '../parts/bits.js'
 import { standingColumns } from '../parts/figures.js'
 import { ListPage } from '../parts/list-page.js'
+import { WaitWords } from '../parts/waits.js'
 import { hrefOf } from '../router.js'
 import { useIsAdmin, useOwnGlobs, useRead, useShared } from '../state.js'
 
@@ -31,12 +32,13 @@ export function QueuesPage({ route }) {
       label: 'Queue',
       isMain: true,
       sort: 'name',
-      cell: ({ queue, functions, is_paused: isPaused }) =>
+      cell: ({ queue, functions, is_paused: isPaused, waits_for: reason }) =>
         html`<a href=${hrefOf('queue', queue)}><${Name} name=${queue} /></a>
         <span class="under">
           ${plural(functions, 'function')}${limitWords(limits, queue)}
           ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`}
-        </span>`,
+        </span>
+        <${WaitWords} reason=${reason} />`,
     },
     ...standingColumns(),
     {

@@ -1,12 +1,15 @@
 import type { IdleSearch } from '../dispatch/idle-search.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { IdleTimes } from '../store/lane-ports.ts'
-import type {
-  ConsumerNews,
-  ConsumerOrder,
-  JobPlace,
-  QueuedPiece,
-  Taken,
+import {
+  type ConsumerNews,
+  type ConsumerOrder,
+  type JobPlace,
+  type PausedKind,
+  pauseName,
+  type PauseNote,
+  type QueuedPiece,
+  type Taken,
 } from '../store/queue-ports.ts'
 
 /** Jobs ended per step: some 2 ms of the store's time. */
@@ -29,6 +32,7 @@ interface Parts extends NodeContext {
 /** Operations on whole Faktory queues and functions, over all nodes. */
 export class QueueControl {
   readonly #parts: Parts
+  #notes: ReadonlyMap<string, PauseNote> = new Map()
   readonly #newsListeners = new Set<ConsumerNewsListener>()
 
   constructor(parts: Parts) {
@@ -56,13 +60,25 @@ export class QueueControl {
     return this.#parts.pauses.holdsBack(lane)
   }
 
+  /** The note of a pause of a queue, a function or a lane; undefined where nobody noted it. */
+  pauseOf(kind: PausedKind, name: string): PauseNote | undefined {
+    return this.#notes.get(pauseName(kind, name))
+  }
+
+  /** The notes of all pauses: another map after each change. */
+  get pauseNotes(): ReadonlyMap<string, PauseNote> {
+    return this.#notes
+  }
+
   /** Loads what is paused. Resumed lanes are put back where consumers find them. */
   async load(): Promise<void> {
     const { store, pauses, registry } = this.#parts
-    const [queues, functions] = await Promise.all([
+    const [queues, functions, notes] = await Promise.all([
       store.queues.pausedQueues(),
       store.queues.pausedFunctions(),
+      store.queues.pauseNotes(),
     ])
+    this.#notes = notes
     const isNew =
       queues.some((queue) => !pauses.queues.has(queue)) ||
       functions.some((name) => !pauses.functions.has(name))
@@ -74,8 +90,8 @@ export class QueueControl {
   }
 
   /** Pauses functions or lanes: workers behind gateways get none of their jobs, which still come in. */
-  async pauseFunctions(names: readonly string[]): Promise<void> {
-    await this.#parts.store.queues.setFunctionsPaused(names, true)
+  async pauseFunctions(names: readonly string[], who?: string): Promise<void> {
+    await this.#parts.store.queues.setFunctionsPaused(names, true, this.#noteOf(who))
     await this.load()
   }
 
@@ -85,8 +101,8 @@ export class QueueControl {
   }
 
   /** Pauses queues: consumers get none of their jobs, which still come in. */
-  async pause(queues: readonly string[]): Promise<void> {
-    await this.#setPaused(queues, true)
+  async pause(queues: readonly string[], who?: string): Promise<void> {
+    await this.#setPaused(queues, true, this.#noteOf(who))
   }
 
   async resume(queues: readonly string[]): Promise<void> {
@@ -195,10 +211,14 @@ export class QueueControl {
     for (const listener of this.#newsListeners) listener(wid, news)
   }
 
-  async #setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+  async #setPaused(queues: readonly string[], paused: boolean, note?: PauseNote): Promise<void> {
     if (queues.length === 0) return
-    await this.#parts.store.queues.setPaused(queues, paused)
+    await this.#parts.store.queues.setPaused(queues, paused, note)
     await this.load()
+  }
+
+  #noteOf(who: string | undefined): PauseNote | undefined {
+    return who === undefined ? undefined : { who, atMs: this.#parts.heartbeat.storeNowMs() }
   }
 
   /** Prefetched jobs would be counted as running. */

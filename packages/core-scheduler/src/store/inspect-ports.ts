@@ -1,3 +1,5 @@
+import type { Throttle } from './claim-ports.ts'
+import type { LaneOpenness } from './lane-ports.ts'
 import type { JobPlace } from './queue-ports.ts'
 
 /** A piece of one place of a lane. */
@@ -38,11 +40,62 @@ export interface Standing {
   readonly outputBytes: number
 }
 
+/** A lane, and waiting jobs of it that are asked about: up to a hundred in one call. */
+export interface LaneQuestion {
+  readonly lane: string
+  readonly ids: readonly number[]
+}
+
+/** Facts that decide when jobs of a lane are handed out. */
+export interface LaneAnswer {
+  readonly openness: LaneOpenness['state']
+  readonly namedWorkers: number
+  readonly consumers: number
+  /** Of all workers those that may get its jobs. */
+  readonly workers: number
+  /** When its last by-name worker was there, milliseconds since 1970; absent: none was, or it is not known. */
+  readonly workerSeenMs?: number
+  /** Its next job; absent without one. */
+  readonly nextId?: number
+  /** In the order of the question. */
+  readonly jobs: readonly WaitingAnswer[]
+}
+
+export interface WaitingAnswer {
+  /** When it is too old to run, milliseconds since 1970. Never. */
+  readonly staleAtMs?: number
+  /** Present where it waits for the turn of its value. */
+  readonly turn?: {
+    readonly value: string
+    /** Jobs of the value that wait for their turn, and that run; `running` where each value has a concurrency. */
+    readonly waiting: number
+    readonly running: number
+    /** When the rate of the value has room, milliseconds since 1970; absent: it does not wait for that. */
+    readonly dueMs?: number
+  }
+}
+
+/** How full a limit is. */
+export interface LimitAnswer {
+  readonly running: number
+  /** When its rate has room, milliseconds since 1970; absent: it has. */
+  readonly nextAtMs?: number
+}
+
 /** The part of the store by which an operator inspects jobs: each call is short, however many there are. */
 export interface InspectStore {
   page(request: PlaceRequest): Promise<PlacePage>
   /** Undefined where there is no such job. */
   standing(lane: string, id: number): Promise<Standing | undefined>
+  /** In the order of the questions, each about another lane. */
+  waits(questions: readonly LaneQuestion[]): Promise<readonly LaneAnswer[]>
+  /** In the order of the limits, which have the names of {@link limitNames}. `nowMs`: the store's time. */
+  limits(
+    limits: readonly (readonly [name: string, limit: Throttle])[],
+    nowMs: number,
+  ): Promise<readonly LimitAnswer[]>
+  /** When the Faktory workers that have vanished with these leases were last there, milliseconds since 1970, by token. */
+  vanishedWith(tokens: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
 /** Longest payload that is searched, bytes; also the most that one step searches in a lane. */

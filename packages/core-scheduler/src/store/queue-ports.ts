@@ -69,14 +69,32 @@ export interface QueuedPiece {
  */
 export const reachableDepth = 50_000
 
+/** A note of a pause: by whom, and when. */
+export interface PauseNote {
+  readonly who: string
+  /** Milliseconds since 1970 on the store's clock. */
+  readonly atMs: number
+}
+
+/** A kind of thing that is paused. */
+export type PausedKind = 'queue' | 'function'
+
+/** The name under which the note of a pause is kept. */
+export function pauseName(kind: PausedKind, name: string): string {
+  return `${kind}:${name}`
+}
+
 /** The part of the store for Faktory queues and sets of jobs. */
 export interface QueueStore {
   /** Paused queues, over all nodes. */
   pausedQueues(): Promise<readonly string[]>
-  setPaused(queues: readonly string[], paused: boolean): Promise<void>
+  /** `note`: who paused them, and when; absent: nobody knows. */
+  setPaused(queues: readonly string[], paused: boolean, note?: PauseNote): Promise<void>
   /** Paused functions, and single lanes of some, over all nodes. */
   pausedFunctions(): Promise<readonly string[]>
-  setFunctionsPaused(names: readonly string[], paused: boolean): Promise<void>
+  setFunctionsPaused(names: readonly string[], paused: boolean, note?: PauseNote): Promise<void>
+  /** Notes of queues and functions that are paused, by {@link pauseName}. */
+  pauseNotes(): Promise<ReadonlyMap<string, PauseNote>>
   /** Publishes news for {@link StoreListener.consumerNews} at every node; `*` is every worker. */
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** When the next job of each lane was queued, milliseconds since 1970. */

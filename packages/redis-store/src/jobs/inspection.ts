@@ -4,9 +4,16 @@ import {
   type PlacedJob,
   type PlacePage,
   type PlaceRequest,
+  type LaneAnswer,
+  type LaneOpenness,
+  type LaneQuestion,
+  type LimitAnswer,
   type Standing,
+  type Throttle,
+  type WaitingAnswer,
 } from '@crossgear/core-scheduler'
 import { ContextPart } from '../connection/context-part.ts'
+import { chunks } from '../chunks.ts'
 import { jobIdOf } from './job-fields.ts'
 
 type PageReply = [seen: number, unsearched: number, more: number, ...(Buffer | number)[]]
@@ -39,6 +46,87 @@ export class RedisInspection extends ContextPart implements InspectStore {
     const [word, score, inputBytes, outputBytes] = reply
     const place = String(word) as Standing['place']
     return { place, inputBytes, outputBytes, ...timeOf(place, String(score)) }
+  }
+
+  waits(questions: readonly LaneQuestion[]): Promise<readonly LaneAnswer[]> {
+    const { run, keys, perLanes, isAutoOpen, graceMs } = this.context
+    const idsOf = new Map(questions.map(({ lane, ids }) => [lane, ids]))
+    return perLanes([...idsOf.keys()], async (some, first) => {
+      const words = some.flatMap((lane) => {
+        const ids = idsOf.get(lane) ?? []
+        return [lane, ids.length, ...ids]
+      })
+      const reply = await run('lane-waits', [keys.meta(first)], [isAutoOpen ? '1' : '0', ...words])
+      return (reply as WaitsReply[]).map((lane) => answerOf(lane, graceMs))
+    })
+  }
+
+  limits(
+    limits: readonly (readonly [name: string, limit: Throttle])[],
+    nowMs: number,
+  ): Promise<readonly LimitAnswer[]> {
+    const { redis, keys, call } = this.context
+    return Promise.all(
+      limits.map(async ([name, { rate }]) => {
+        const [running, start] = await Promise.all([
+          call(() => redis.zcard(keys.slots(name))),
+          rate && call(() => redis.lindex(keys.rate(name), rate.jobs - 1)),
+        ])
+        const nextAtMs = rate && start ? Number(start) + rate.perMs : 0
+        return { running, ...(nextAtMs > nowMs && { nextAtMs }) }
+      }),
+    )
+  }
+
+  async vanishedWith(tokens: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (tokens.length === 0) return new Map()
+    const { run, keys } = this.context
+    const args = [vanishedWorkers, ...tokens]
+    const reply = (await run('vanished', [keys.holders], args)) as Buffer[]
+    return new Map(
+      [...chunks(reply.map(String), 2)].map(([token = '', sinceMs]) => [token, Number(sinceMs)]),
+    )
+  }
+}
+
+type WaitsReply = [
+  openness: Buffer,
+  named: number,
+  consumers: number,
+  workers: number,
+  closed: Buffer,
+  next: Buffer,
+  ...jobs: (Buffer | number)[],
+]
+
+/** Figures that the script has of each job. */
+const perJob = 5
+
+/** Faktory workers that have vanished at a time, of which a look knows. */
+const vanishedWorkers = 100
+
+function answerOf(reply: WaitsReply, graceMs: number): LaneAnswer {
+  const [openness, namedWorkers, consumers, workers, closed, next, ...words] = reply
+  const [closedMs, nextId] = [Number(closed), jobIdOf(next)]
+  return {
+    openness: String(openness) as LaneOpenness['state'],
+    namedWorkers,
+    consumers,
+    workers,
+    ...(closedMs > graceMs && { workerSeenMs: closedMs - graceMs }),
+    ...(nextId !== undefined && { nextId }),
+    jobs: [...chunks(words, perJob)].map((fields) => waitingOf(fields)),
+  }
+}
+
+function waitingOf([stale, isInTurns, value, waiting, due]: readonly unknown[]): WaitingAnswer {
+  const [staleAtMs, dueMs] = [Number(String(stale)), Number(String(due))]
+  const [queued = 0, running = 0] = waiting as readonly number[]
+  return {
+    ...(staleAtMs > 0 && { staleAtMs }),
+    ...(isInTurns === 1 && {
+      turn: { value: String(value), waiting: queued, running, ...(dueMs > 0 && { dueMs }) },
+    }),
   }
 }
 

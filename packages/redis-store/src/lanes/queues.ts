@@ -7,6 +7,9 @@ import {
   type JobPlace,
   type JobRef,
   type JobSet,
+  type PausedKind,
+  pauseName,
+  type PauseNote,
   type QueuedPiece,
   type QueueStore,
   type SetExit,
@@ -44,8 +47,8 @@ export class RedisQueues implements QueueStore {
     return call(() => redis.smembers(keys.paused))
   }
 
-  setPaused(queues: readonly string[], paused: boolean): Promise<void> {
-    return this.#pause(this.#parts.context.keys.paused, queues, paused)
+  setPaused(queues: readonly string[], paused: boolean, note?: PauseNote): Promise<void> {
+    return this.#pause('queue', queues, paused, note)
   }
 
   pausedFunctions(): Promise<readonly string[]> {
@@ -53,15 +56,37 @@ export class RedisQueues implements QueueStore {
     return call(() => redis.smembers(keys.pausedFunctions))
   }
 
-  setFunctionsPaused(names: readonly string[], paused: boolean): Promise<void> {
-    return this.#pause(this.#parts.context.keys.pausedFunctions, names, paused)
+  setFunctionsPaused(names: readonly string[], paused: boolean, note?: PauseNote): Promise<void> {
+    return this.#pause('function', names, paused, note)
   }
 
-  async #pause(key: string, names: readonly string[], paused: boolean): Promise<void> {
+  async pauseNotes(): Promise<ReadonlyMap<string, PauseNote>> {
+    const { redis, keys, call } = this.#parts.context
+    const notes = await call(() => redis.hgetall(keys.pauseNotes))
+    return new Map(
+      Object.entries(notes).map(([name, note]) => {
+        const space = note.indexOf(' ')
+        return [name, { atMs: Number(note.slice(0, space)), who: note.slice(space + 1) }]
+      }),
+    )
+  }
+
+  async #pause(
+    kind: PausedKind,
+    names: readonly string[],
+    paused: boolean,
+    note: PauseNote | undefined,
+  ): Promise<void> {
     const { keys, transaction } = this.#parts.context
+    const key = kind === 'queue' ? keys.paused : keys.pausedFunctions
+    const fields = names.map((name) => pauseName(kind, name))
     await transaction((commands) => {
       if (paused) commands.sadd(key, ...names)
       else commands.srem(key, ...names)
+      if (paused && note) {
+        const text = `${Math.floor(note.atMs)} ${note.who}`
+        commands.hset(keys.pauseNotes, ...fields.flatMap((field) => [field, text]))
+      } else commands.hdel(keys.pauseNotes, ...fields)
       commands.publish(keys.events, framed('pauses', ''))
     })
   }

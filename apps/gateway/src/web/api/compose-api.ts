@@ -16,15 +16,18 @@ import { jobReads } from './reads/job-reads.ts'
 import { JobScan } from './reads/job-scan.ts'
 import { laneReads } from './reads/lane-reads.ts'
 import { LatestView } from './reads/snapshot-view.ts'
+import { WaitReasons } from './reads/waits/wait-reasons.ts'
 import { workerReads } from './reads/worker-reads.ts'
 
 /** Builds what answers the API in this process. */
 export function composeApi(parts: ApiParts): Api {
   const { scheduler } = parts
   const handles = new Handles(parts.config().handlePrefix, scheduler.registry)
+  const names = new JobNames(scheduler, handles)
   const all: HandlerParts = {
     ...parts,
-    names: new JobNames(scheduler, handles),
+    names,
+    waits: new WaitReasons({ scheduler, config: parts.config, names }),
     scan: new JobScan(scheduler),
     view: new LatestView(parts.snapshots),
   }

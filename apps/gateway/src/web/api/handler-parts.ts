@@ -10,6 +10,7 @@ import type { Imports } from './acts/deleted-jobs.ts'
 import type { JobNames } from './reads/job-names.ts'
 import type { JobScan } from './reads/job-scan.ts'
 import type { LatestView } from './reads/snapshot-view.ts'
+import type { WaitReasons } from './reads/waits/wait-reasons.ts'
 import type { StoreRejected } from '../../doors/net/store-refusal.ts'
 
 export interface ApiParts {
@@ -32,6 +33,7 @@ export interface ApiParts {
 export interface HandlerParts extends ApiParts {
   readonly names: JobNames
   readonly scan: JobScan
+  readonly waits: WaitReasons
   /** Figures of all lanes, a second old at most. */
   readonly view: LatestView
 }

@@ -78,7 +78,9 @@ describeApi('commands that ask a gateway', () => {
       /^job (\S+), handle \S+, jid dead-0001, function f, queue q\n {2}\S+Z {2}came by faktory, level 5\n {2}\S+Z {2}failed: E: disk full dead-0001\n {2}\S+Z {2}is dead, and forgotten in \S+, at \S+: crossgear jobs retry \1 runs it again\n$/,
     )
     await run('jobs retry dead-0001 --yes')
-    expect((await run('jobs trace dead-0001')).stdout).toContain('waits for a worker, in queue q')
+    expect((await run('jobs trace dead-0001')).stdout).toMatch(
+      /waits in queue q: (No worker|Next in line|Waits for a free worker)/,
+    )
     await client.ask('FETCH q')
     expect((await run('jobs trace dead-0001')).stdout).toMatch(
       /runs at consumer \S+.*; its lease ends in \S+, at \S+Z\n$/,
@@ -174,11 +176,11 @@ describeApi('commands that ask a gateway', () => {
     await run('jobs retry dead-0001')
     const again = await linesOf('dead-0001')
     expect(again['put into'] ?? 0).toBeGreaterThanOrEqual(first['is dead'] ?? Infinity)
-    expect(again['waits for'] ?? 0).toBeGreaterThanOrEqual(again['put into'] ?? Infinity)
-    expect((await linesOf('dead-0001'))['waits for']).toBe(again['waits for'])
+    expect(again['waits in'] ?? 0).toBeGreaterThanOrEqual(again['put into'] ?? Infinity)
+    expect((await linesOf('dead-0001'))['waits in']).toBe(again['waits in'])
     await client.ask('FETCH q')
     const running = await linesOf('dead-0001')
-    expect(running['runs at'] ?? 0).toBeGreaterThanOrEqual(again['waits for'] ?? Infinity)
+    expect(running['runs at'] ?? 0).toBeGreaterThanOrEqual(again['waits in'] ?? Infinity)
     const later = (await linesOf('dead-0001'))['runs at'] ?? 0
     // Two clocks that tick by themselves.
     expect(Math.abs(later - (running['runs at'] ?? 0))).toBeLessThan(20)
@@ -191,12 +193,12 @@ describeApi('commands that ask a gateway', () => {
     const leaver = await api.gateway.peer()
     const handle = await leaver.submit('SUBMIT_JOB', 'g', '', 'x')
     expect((await run(`jobs trace ${handle}`)).stdout).toMatch(
-      /waits for a worker, in queue default\n/,
+      /waits in queue default: No worker\n/,
     )
     leaver.close()
     await expect
       .poll(async () => (await run(`jobs trace ${handle}`)).stdout)
-      .toMatch(/waits in queue default for nobody: its client has left/)
+      .toMatch(/waits in queue default: Its client has left: it is dropped when its turn comes/)
   })
 
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
@@ -308,11 +310,11 @@ describeApi('commands that ask a gateway', () => {
     expect(await consumer.ask('FETCH q')).toBe('$-1')
     await expect
       .poll(async () => (await run('queues list')).stdout)
-      .toMatch(/^q +1 +1 +0 .* paused$/m)
+      .toMatch(/^q +1 +1 +0 .* Queue q is paused by an operator since \S+Z$/m)
     await run('queues resume q')
     const doubt = 'stok: paused. No job has come to it so far: is the name right?\n'
     expect(await run('queues pause stok')).toMatchObject({ code: 0, stdout: doubt })
-    expect((await run('queues list')).stdout).toMatch(/^stok +0 +0 +0 .* paused$/m)
+    expect((await run('queues list')).stdout).toMatch(/^stok +0 +0 +0 .* Queue stok is paused by /m)
     await run('queues resume stok')
     expect((await run('queues list')).stdout).not.toContain('stok')
     expect(await consumer.ask('FETCH q')).toContain('wait-0001')
@@ -341,9 +343,14 @@ describeApi('commands that ask a gateway', () => {
     await run('queues pause bulk')
     const shown = async (): Promise<string> => (await run('functions show mail')).stdout
     await expect.poll(shown).toMatch(/^workers +\d {2}0 of 1 busy by gearman$/m)
-    await expect.poll(shown).toMatch(/WORKERS +TO CONSUMERS +STATE\n/)
-    expect(await shown()).toMatch(/^mail +default .* closed by workers +paused$/m)
-    expect(await shown()).toMatch(/^mail +bulk .* open +(queue )?paused$/m)
+    await expect.poll(shown).toMatch(/WORKERS +TO CONSUMERS +WAITS FOR\n/)
+    expect(await shown()).toMatch(
+      /^mail +default .* closed by workers +Paused by an operator since /m,
+    )
+    expect(await shown()).toMatch(/^mail +bulk .* open +Paused by an operator since /m)
+    expect(await shown()).toMatch(
+      /^waits for +Paused by an operator since \S+Z: crossgear functions resume mail$/m,
+    )
     await run('functions close mail@bulk')
     await expect.poll(shown).toMatch(/^mail +bulk .* closed +/m)
     await client.submit('SUBMIT_JOB_BG', 'idle', '', 'x')
@@ -510,16 +517,16 @@ describeApi('commands that ask a gateway', () => {
     await worker.sync()
     const { code, stdout } = await printed
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +STATE +RATE\/S +OLDEST /m)
+    expect(stdout).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +WAITS FOR +RATE\/S +OLDEST /m)
     const rows = stdout.split('\n').filter((line) => /^(slow|mail) /.test(line))
     expect(rows.map((line) => line.split(/ +/)[0])).toEqual(['slow', 'mail'])
     expect(rows[1]).toMatch(/gearman [01]\/1$/)
     await run('functions pause mail')
     const narrow = async (): Promise<string> => (await run('top', { columns: 60 })).stdout
     await client.submit('SUBMIT_JOB_BG', 'mail@bulk', '', 'x')
-    await expect.poll(narrow).toMatch(/^mail +default .* paused/m)
+    await expect.poll(narrow).toMatch(/^mail +default .* Paused/m)
     await expect.poll(narrow).toMatch(/^mail +bulk +1 /m)
-    expect(await narrow()).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +STATE/m)
+    expect(await narrow()).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +WAITS FOR/m)
     for (const line of (await narrow()).split('\n')) expect(line.length).toBeLessThanOrEqual(60)
     const filtered = await run('top --filter slo --sort function --json')
     expect(JSON.parse(filtered.stdout)).toMatchObject({ function: 'slow', waiting: 3 })

@@ -84,6 +84,7 @@ describe('the table of top', () => {
     by_door: {},
     is_paused: false,
     is_function_paused: false,
+    waits_for: null,
   }
 
   test('keeps the queue, and the column that it is sorted by, on a narrow terminal', () => {

@@ -51,6 +51,88 @@ export function inspectContract({ open, test }: ContractTests): void {
       expect(found.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_001 }, (_, at) => at + 1))
     })
 
+    test('a lane says its workers, its openness and its next job', async () => {
+      const world = await open({ graceMs: 60_000 })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await submitOne(store, 'mail', { level: 8 })
+      await submitOne(store, 'sms')
+      const mail = { lane: 'mail', ids: [1] }
+      const none = { namedWorkers: 0, consumers: 0, workers: 0 }
+      expect(await store.inspect.waits([mail, { lane: 'sms', ids: [] }])).toEqual([
+        { openness: 'auto', ...none, nextId: 2, jobs: [{}] },
+        { openness: 'auto', ...none, nextId: 1, jobs: [] },
+      ])
+      await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 3 }]]))
+      const [worked] = await store.inspect.waits([mail])
+      expect(worked).toMatchObject({
+        openness: 'closed',
+        namedWorkers: 1,
+        consumers: 3,
+        workers: 1,
+      })
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 3 }]]))
+      await world.pass(5_000)
+      const { nowMs } = await store.nodes.beat()
+      const [left] = await store.inspect.waits([mail])
+      expect(left).toMatchObject({ openness: 'closed', namedWorkers: 0, consumers: 3, workers: 0 })
+      const awayMs = nowMs - (left?.workerSeenMs ?? 0)
+      expect(awayMs).toBeGreaterThanOrEqual(5_000)
+      expect(awayMs).toBeLessThan(15_000)
+      await store.lanes.close('mail')
+      expect(await store.inspect.waits([mail])).toMatchObject([{ openness: 'shut' }])
+      await store.lanes.open('mail')
+      expect(await store.inspect.waits([mail])).toMatchObject([{ openness: 'open', workers: 3 }])
+    })
+
+    test('a limit says how many run, and when its rate has room', async () => {
+      const name = functionLimit('mail')
+      const limit = { concurrency: 2, rate: { jobs: 1, perMs: 60_000 } }
+      const world = await open({ throttles: new Map([[name, limit]]) })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      const { nowMs } = await store.nodes.beat()
+      const limits = [[name, limit]] as const
+      expect(await store.inspect.limits(limits, nowMs)).toEqual([{ running: 0 }])
+      await takeOne(store, 'mail')
+      const [taken] = await store.inspect.limits(limits, nowMs)
+      expect(taken?.running).toBe(1)
+      expect((taken?.nextAtMs ?? 0) - nowMs).toBeGreaterThanOrEqual(60_000)
+      expect(await store.inspect.limits(limits, nowMs + 120_000)).toEqual([{ running: 1 }])
+    })
+
+    test('a job that waits for its turn says whose, and how many more', async () => {
+      const limit = { concurrency: 1, isPerTurn: true } as const
+      const world = await open({ throttles: new Map([[functionLimit('mail'), limit]]) })
+      const store = await world.node()
+      await submitAll(store, 'mail', copies(3, { turn: 'acme' }))
+      await submitOne(store, 'mail', { turn: 'other', staleAtMs: 4e12 })
+      await takeOne(store, 'mail')
+      expect(await store.inspect.waits([{ lane: 'mail', ids: [2, 3, 4, 9] }])).toMatchObject([
+        {
+          jobs: [
+            { turn: { value: 'acme', waiting: 2, running: 1 } },
+            { turn: { value: 'acme', waiting: 2, running: 1 } },
+            { staleAtMs: 4e12 },
+            {},
+          ],
+        },
+      ])
+    })
+
+    test('leases of a Faktory worker that vanished are told from others', async ({ store }) => {
+      const lease = { lane: 'mail', id: 1, token: 'c1' }
+      await store.holders.hold('gone', [lease])
+      await store.holders.hold('here', [{ ...lease, id: 2, token: 'c2' }])
+      expect([...(await store.inspect.vanishedWith(['c1', 'c2', 'c3']))]).toEqual([])
+      const { nowMs } = await store.nodes.beat()
+      await store.holders.gone(['gone'])
+      const vanished = await store.inspect.vanishedWith(['c1', 'c2', 'c3'])
+      expect([...vanished.keys()]).toEqual(['c1'])
+      expect(vanished.get('c1')).toBeGreaterThanOrEqual(nowMs)
+      expect([...(await store.inspect.vanishedWith([]))]).toEqual([])
+    })
+
     test('in every other place, with its time', async ({ store }) => {
       const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail')

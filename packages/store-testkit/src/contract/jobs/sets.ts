@@ -218,6 +218,25 @@ export function setContract({ open, test }: ContractTests): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
+    test('who paused what, and when, is known at every node until it is resumed', async ({
+      world,
+    }) => {
+      const { store: here } = await listening(world)
+      const there = await world.node()
+      await here.queues.setPaused(['mail'], true, { who: 'oscar le grand', atMs: 1_000.5 })
+      await here.queues.setFunctionsPaused(['mail', 'sms@bulk'], true, { who: 'eve', atMs: 2_000 })
+      expect([...(await there.queues.pauseNotes())].sort()).toEqual([
+        ['function:mail', { who: 'eve', atMs: 2_000 }],
+        ['function:sms@bulk', { who: 'eve', atMs: 2_000 }],
+        ['queue:mail', { who: 'oscar le grand', atMs: 1_000 }],
+      ])
+      await there.queues.setFunctionsPaused(['mail'], false)
+      await there.queues.setPaused(['mail'], false)
+      // A pause that nobody signed leaves no name of somebody else.
+      await there.queues.setFunctionsPaused(['sms@bulk'], true)
+      expect([...(await here.queues.pauseNotes())]).toEqual([])
+    })
+
     test('a claim takes no jobs of paused lanes, and takes them again when they are resumed', async ({
       store,
     }) => {

@@ -3,6 +3,7 @@ import { payloadQuery } from '../../../web/api/schemas/jobs.ts'
 import type { Asked } from '../api-client.ts'
 import { type CommandRow, say, valuesOf } from '../command-row.ts'
 import { progressOf } from '../fleet/workers.ts'
+import { waitWords } from '../lanes/columns.ts'
 import { optionsOf } from '../option-rows.ts'
 import { shownName, shownText } from '../shown-text.ts'
 import { type Detail, jobArgument, jobNamed } from './named.ts'
@@ -26,7 +27,8 @@ export const showJob: CommandRow = {
 
 /** Fields that are null or without news are left out. */
 function linesOf(job: Detail): readonly string[] {
-  const { payload, output, error, attempts, progress, held_by: holder, envelope, ...plain } = job
+  const { payload, output, error, attempts, progress, held_by: holder, envelope, ...others } = job
+  const plain = { ...others, waits_for: waitWords(job) || null }
   const rows: (readonly [string, unknown])[] = Object.entries(plain)
   if (holder) rows.push(...holderRows(holder))
   if (progress) rows.push(['progress', progressOf({ progress })])

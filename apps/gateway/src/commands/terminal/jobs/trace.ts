@@ -1,4 +1,5 @@
 import { type CommandContext, type CommandRow, printAll } from '../command-row.ts'
+import { mendedBy, waitWords } from '../lanes/columns.ts'
 import { shownName, shownWait } from '../shown-text.ts'
 import type { ExitName } from '../terminal-error.ts'
 import { type Detail, jobArgument, jobsNamed, noJob } from './named.ts'
@@ -93,13 +94,13 @@ function sinceOf(job: Detail): string | null {
 }
 
 const places: Readonly<Record<Detail['state'], (job: Detail, nowMs: number) => string>> = {
-  waiting: ({ queue, foreground, waiting_clients: clients }) =>
-    foreground && clients === 0
-      ? `waits in queue ${queue} for nobody: its client has left, and it is dropped when its turn comes`
-      : `waits for a worker, in queue ${queue}`,
-  scheduled: ({ due_at: at }, nowMs) => `waits until it is due${inTime(at, nowMs)}`,
-  retry: ({ due_at: at }, nowMs) => `is tried again${inTime(at, nowMs)}`,
-  running: (job, nowMs) => `runs at ${workerOf(job)}${leaseOf(job, nowMs)}`,
+  waiting: (job) => `waits in queue ${job.queue}: ${waitWords(job)}${mendedBy(job)}`,
+  scheduled: (job) => `waits in queue ${job.queue}: ${waitWords(job)}${mendedBy(job)}`,
+  retry: (job) => `waits in queue ${job.queue}: ${waitWords(job)}${mendedBy(job)}`,
+  running: (job, nowMs) =>
+    job.waits_for
+      ? `runs at ${workerOf(job)}: ${waitWords(job)}`
+      : `runs at ${workerOf(job)}${leaseOf(job, nowMs)}`,
   dead: ({ id, forgotten_at: at }, nowMs) =>
     `is dead, and forgotten${inTime(at, nowMs)}: crossgear jobs retry ${id} runs it again`,
   succeeded: () => 'has succeeded; its result is kept for a while',

@@ -1,5 +1,5 @@
 import type { Answer } from '../api-client.ts'
-import { shownSeconds } from '../shown-text.ts'
+import { shownName, shownSeconds } from '../shown-text.ts'
 import type { Column } from '../table.ts'
 
 type Queue = Answer<'listQueues'>['queues'][number]
@@ -40,10 +40,27 @@ export const functionColumns: readonly Column<FunctionEntry>[] = [
   ...standingColumns,
   { title: 'workers', value: ({ workers }) => workers, isNumber: true },
   { title: 'to consumers', value: ({ openness }) => opennessWords[openness] },
-  { title: 'state', value: pausedOf },
+  { title: 'waits for', value: waitWords, mayShrink: true },
 ]
 
-/** The paused parts of a function. */
-export function pausedOf(entry: Pick<FunctionEntry, 'is_paused' | 'is_function_paused'>): string {
-  return entry.is_function_paused ? 'paused' : entry.is_paused ? 'queue paused' : ''
+type Waiting = Partial<Pick<FunctionEntry, 'waits_for'>>
+type Mending = NonNullable<NonNullable<FunctionEntry['waits_for']>['act']>['operation']
+
+/** Commands that end a reason. */
+const mendingCommands: Readonly<Record<Mending, string>> = {
+  resumeFunctions: 'functions resume',
+  resumeQueues: 'queues resume',
+  openFunctions: 'functions open',
+  retryJobs: 'jobs retry',
+}
+
+/** The command that ends the reason, as the end of a sentence; empty where there is none. */
+export function mendedBy({ waits_for: reason }: Waiting): string {
+  const act = reason?.act
+  return act ? `: crossgear ${mendingCommands[act.operation]} ${shownName(act.name)}` : ''
+}
+
+/** Why jobs wait, in the words of the gateway; one of a former version does not say it. */
+export function waitWords({ waits_for: reason }: Waiting): string {
+  return reason === undefined ? 'unknown' : (reason?.text ?? '')
 }

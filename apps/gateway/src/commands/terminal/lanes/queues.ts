@@ -12,7 +12,7 @@ import { emptyOptions, emptyPlace } from '../jobs/acts.ts'
 import { allPages } from '../pages.ts'
 import { shownName, shownRate, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
-import { functionColumns, standingColumns } from './columns.ts'
+import { functionColumns, mendedBy, standingColumns, waitWords } from './columns.ts'
 
 type Queue = Answer<'listQueues'>['queues'][number]
 
@@ -28,10 +28,11 @@ type One = Answer<'getFunction'> | Answer<'getQueue'>
 export function sayPlace(context: CommandContext, one: One, facts: readonly string[] = []): 'done' {
   const { waiting, running, scheduled, retry, dead, last_hour: hour, per_second: second } = one
   const name = 'function' in one ? one.function : one.queue
-  const isPaused = 'is_paused' in one && one.is_paused
+  const waits = waitWords(one)
   return say(context, one, () => [
-    `${shownName(name)}${isPaused ? '  paused' : ''}`,
+    shownName(name),
     `now        waiting ${waiting}  running ${running}  scheduled ${scheduled}  retry ${retry}  dead ${dead}`,
+    ...(waits === '' ? [] : [`waits for  ${shownName(waits)}${mendedBy(one)}`]),
     ...facts,
     `rates      in ${shownRate(second.submitted)}/s  completed ${shownRate(second.completed)}/s  failed ${shownRate(second.failed)}/s`,
     `last hour  submitted ${hour.submitted}  completed ${hour.completed}  failed ${hour.failed + hour.died}  retried ${hour.retried}  lost ${hour.lost}`,
@@ -53,7 +54,7 @@ const columns: readonly Column<Queue>[] = [
   { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
   { title: 'functions', value: ({ functions }) => functions, isNumber: true },
   ...standingColumns,
-  { title: 'state', value: ({ is_paused: isPaused }) => (isPaused ? 'paused' : '') },
+  { title: 'waits for', value: waitWords, mayShrink: true },
 ]
 
 const names = { name: 'queue', help: 'Faktory queues', isRequired: true, isMany: true } as const

@@ -71,7 +71,10 @@ export async function takeLook(
 export interface TopRow
   extends
     Standing,
-    Pick<FunctionEntry, 'function' | 'queue' | 'workers' | 'is_paused' | 'is_function_paused'> {
+    Pick<
+      FunctionEntry,
+      'function' | 'queue' | 'workers' | 'is_paused' | 'is_function_paused' | 'waits_for'
+    > {
   /** Jobs done a second. */
   readonly rate: number
   readonly by_door: Readonly<Record<string, { readonly idle: number; readonly busy: number }>>
@@ -111,6 +114,7 @@ export class Rates {
         by_door: hands(entry),
         is_paused: entry.is_paused,
         is_function_paused: entry.is_function_paused,
+        waits_for: entry.waits_for,
       }
     })
     this.#before = counted

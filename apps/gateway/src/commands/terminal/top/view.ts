@@ -1,4 +1,4 @@
-import { oldestOf, pausedOf } from '../lanes/columns.ts'
+import { oldestOf, waitWords } from '../lanes/columns.ts'
 import { cutTo, shownName, shownRate } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { Look, TopRow } from './looks.ts'
@@ -45,13 +45,13 @@ const topColumns: readonly TopColumn[] = [
   number('waiting', ({ waiting }) => waiting),
   number('running', ({ running }) => running),
   {
-    name: 'state',
-    title: 'state',
+    name: 'waits',
+    title: 'waits for',
     mayShrink: true,
-    min: 6,
+    min: 9,
     rank: 0,
-    value: pausedOf,
-    order: (one, other) => byText(pausedOf(other), pausedOf(one)),
+    value: waitWords,
+    order: (one, other) => byText(waitWords(other), waitWords(one)),
   },
   {
     ...number('rate', ({ rate }) => rate, 1),

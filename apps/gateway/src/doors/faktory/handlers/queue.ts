@@ -33,7 +33,8 @@ type Answer = (command: QueueCommand, scheduler: Scheduler) => Promise<Buffer>
 
 const answers: Readonly<Record<QueueCommand['subcommand'], Answer>> = {
   async PAUSE({ names }, { queues, registry }) {
-    await queues.pause(names === '*' ? [...registry.queues()] : known(names, registry.queues()))
+    const wanted = names === '*' ? [...registry.queues()] : known(names, registry.queues())
+    await queues.pause(wanted, 'a Faktory client')
     return okReply
   },
 

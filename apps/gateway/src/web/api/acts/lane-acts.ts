@@ -5,6 +5,9 @@ import type { HandlerParts } from '../handler-parts.ts'
 /** Stands for every Faktory worker, as the page `/busy` has it. */
 const allWorkers = 'all'
 
+/** The name of somebody who has the operator's password. */
+const somebody = 'an operator'
+
 /** Functions that are paused at a time. */
 const maxPaused = 10_000
 
@@ -42,8 +45,8 @@ export function laneActs({ scheduler }: HandlerParts) {
   }
 
   return {
-    async pauseQueues({ body }) {
-      await queues.pause(body.queues)
+    async pauseQueues({ body, who }) {
+      await queues.pause(body.queues, who ?? somebody)
       const known = new Set(registry.queues())
       return { queues: body.queues, unknown: body.queues.filter((queue) => !known.has(queue)) }
     },
@@ -64,13 +67,13 @@ export function laneActs({ scheduler }: HandlerParts) {
       return { queues: body.queues }
     },
 
-    async pauseFunctions({ body }) {
+    async pauseFunctions({ body, who }) {
       const names = body.functions.map((name) => registry.names.canonical(name))
       for (const name of names) lanesOf(name)
       if (queues.pausedFunctions.size + names.length > maxPaused) {
         throw new ApiError('not_accepted', `${maxPaused} functions at most are paused at a time`)
       }
-      await queues.pauseFunctions(names)
+      await queues.pauseFunctions(names, who ?? somebody)
       return { functions: names }
     },
 

@@ -14,7 +14,8 @@ import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { isoTime, pageSizes } from '../schemas/common.ts'
 import type { Scope } from '../scope.ts'
 import type { FoundJob } from './job-scan.ts'
-import { attemptsView, fitsFilter, summaryOf, stateOf } from './job-view.ts'
+import { attemptsView, fitsFilter, nodeOfToken, summaryOf, stateOf } from './job-view.ts'
+import type { Reason } from './waits/reason.ts'
 import { identityOf } from './worker-reads.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 import type { HandlerParts } from '../handler-parts.ts'
@@ -24,23 +25,32 @@ const shownPerTurn = 100
 
 /** Lists of jobs, and single jobs. */
 export function jobReads(parts: HandlerParts) {
-  const { scheduler, names, scan } = parts
-  const shown = ({ job, placed }: FoundJob) =>
-    summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
+  const { scheduler, names, scan, waits } = parts
+  const shown = ({ job, placed }: FoundJob, waitsFor: Reason | null) =>
+    summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane), waitsFor)
+  /** In pieces, so that the doors are served in between. */
+  const allShown = async (found: readonly FoundJob[]) => {
+    const reasons = await waits.ofJobs(found)
+    const jobs: ReturnType<typeof shown>[] = []
+    await inPieces(
+      found,
+      (one) => jobs.push(shown(one, reasons[jobs.length] ?? null)),
+      shownPerTurn,
+    )
+    return jobs
+  }
 
   return {
     async listJobs({ query, scope }) {
       const { limit = pageSizes.usual, cursor, ...filter } = query
       const named = await namedJobs(parts, { ...filter, scope }, cursor)
       if (named) {
-        const jobs = named.slice(0, limit).map((found) => shown(found))
+        const jobs = await allShown(named.slice(0, limit))
         return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
       }
       const piece = await scan.piece({ ...filter, scope }, limit, cursor)
-      const jobs: ReturnType<typeof shown>[] = []
-      await inPieces(piece.found, (found) => jobs.push(shown(found)), shownPerTurn)
       return {
-        jobs,
+        jobs: await allShown(piece.found),
         looked_at: piece.lookedAt,
         unsearched: piece.unsearched,
         cursor: piece.cursor,
@@ -57,9 +67,11 @@ export function jobReads(parts: HandlerParts) {
         scheduler.jobs.look(job, ['envelope']),
         isShown ? scheduler.jobs.read(job) : undefined,
       ])
+      const found = { job, placed: standing }
+      const [reason = null] = await waits.ofJobs([found])
       const hasEnded = ['succeeded', 'failed'].includes(stateOf(job, standing))
       return {
-        ...shown({ job, placed: standing }),
+        ...shown(found, reason),
         attempts: attemptsView(job),
         reserve_for_seconds: job.reserveForSeconds ?? null,
         retention_seconds: job.retentionSeconds ?? null,
@@ -134,9 +146,6 @@ async function standingOf(job: JobState, scheduler: Scheduler): Promise<Standing
   return standing ?? { place: 'queue', inputBytes: 0, outputBytes: 0 }
 }
 
-/** A token is a letter, the node that gave it, a hyphen and a number. */
-const tokenForm = /^[a-z](.+)-[^-]+$/
-
 async function holderView(
   job: JobState,
   { fleet, scheduler }: Pick<HandlerParts, 'fleet' | 'scheduler'>,
@@ -146,7 +155,7 @@ async function holderView(
   const unknown = { node: null, node_answers: null, worker: null, since: null }
   if (token === undefined) return { kind: 'native', ...unknown }
   const kind = holderOf(token) === 'named' ? 'worker' : 'consumer'
-  const node = tokenForm.exec(token)?.[1]
+  const node = nodeOfToken(token)
   if (node === undefined) return { kind, ...unknown }
   const answer = await fleet.holderOf(job, token, node)
   const { worker, forMs } = answer ?? {}

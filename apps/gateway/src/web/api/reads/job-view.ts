@@ -6,6 +6,7 @@ import { parseJson } from '../../../json.ts'
 import { isoTime } from '../schemas/common.ts'
 import { failureBounds, type jobDetail, type JobFilter, type jobSummary } from '../schemas/jobs.ts'
 import type { JobNames } from './job-names.ts'
+import type { Reason } from './waits/reason.ts'
 
 export type JobSummaryView = Static<typeof jobSummary>
 
@@ -30,6 +31,7 @@ export function summaryOf(
   placed: Placed,
   names: JobNames,
   laneOf: (lane: string) => { readonly fn: string; readonly queue: string },
+  waitsFor: Reason | null,
 ): JobSummaryView {
   const { fn, queue } = laneOf(job.lane)
   const { place, atMs } = placed
@@ -53,8 +55,17 @@ export function summaryOf(
     foreground: job.foreground,
     waiting_clients: job.waiting,
     progress: progressOf(job),
+    waits_for: waitsFor,
     error: errorOf(job.failure),
   }
+}
+
+/** A token is a letter, the node that gave it, a hyphen and a number. */
+const tokenForm = /^[a-z](.+)-[^-]+$/
+
+/** The node that handed a job out. */
+export function nodeOfToken(token: string): string | undefined {
+  return tokenForm.exec(token)?.[1]
 }
 
 /** A key that begins with NUL stands for the payload: Gearman's `-`. */

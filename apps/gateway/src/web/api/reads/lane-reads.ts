@@ -8,14 +8,17 @@ import { type functionEntry, maxEntries, type overview, type queueEntry } from '
 import { type LaneFigures, queuedIn } from '../../../operations/metrics/store-snapshot.ts'
 import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
+import { waitsLonger } from './snapshot-view.ts'
+import { queuePauseReason } from './waits/lane-reason.ts'
+import { type Reason, shortName } from './waits/reason.ts'
 import type { HandlerParts } from '../handler-parts.ts'
 
 type FunctionView = Static<typeof functionEntry>
 type QueueView = Static<typeof queueEntry>
 
 /** Reads about whole functions and queues, from figures that all callers share. */
-export function laneReads({ scheduler, view, config, node, version }: HandlerParts) {
-  const shown = (figures: LaneFigures): FunctionView => {
+export function laneReads({ scheduler, view, config, node, version, waits }: HandlerParts) {
+  const shown = (figures: LaneFigures, waitsFor: Reason | null): FunctionView => {
     const { fn, queue, counts } = figures
     const { lane, workers, openness } = counts
     const sums = LaneSums.of([figures])
@@ -30,19 +33,50 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       openness: isUnrouted ? 'unrouted' : openness,
       is_paused: scheduler.queues.paused.has(queue),
       is_function_paused: scheduler.queues.holdsBack(lane),
+      waits_for: waitsFor,
     }
+  }
+  const allShown = async (lanes: readonly LaneFigures[]): Promise<FunctionView[]> => {
+    const reasons = await waits.ofLanes(lanes)
+    return lanes.map((lane, at) => shown(lane, reasons[at] ?? null))
   }
 
   /** Some lanes together, and those with the most to do one by one. */
-  const entriesOf = (lanes: readonly LaneFigures[]) => {
+  const entriesOf = async (lanes: readonly LaneFigures[]) => {
     const load = ({ counts }: LaneFigures): number => queuedIn(counts) + counts.running
     const busiest = [...lanes].sort((one, other) => load(other) - load(one)).slice(0, maxEntries)
-    const entries = busiest.map((lane) => shown(lane))
-    return { sums: LaneSums.of(lanes), entries, entries_total: lanes.length }
+    const entries = await allShown(busiest)
+    const oldest = lanes.reduce<LaneFigures | undefined>(
+      (found, lane) => (waitsLonger(lane, found) ? lane : found),
+      undefined,
+    )
+    const [reason = null] = oldest ? await waits.ofLanes([oldest]) : []
+    return {
+      sums: LaneSums.of(lanes),
+      reason: reason ?? entries.find(({ waits_for: waitsFor }) => waitsFor)?.waits_for ?? null,
+      // Of several lanes a sentence says which one it is about.
+      oldest: lanes.length > 1 ? oldest : undefined,
+      lists: { entries, entries_total: lanes.length },
+    }
   }
 
   /** These are new sets after each change. */
-  const pauses = () => [scheduler.queues.paused, scheduler.queues.pausedFunctions]
+  const pauses = () => [
+    scheduler.queues.paused,
+    scheduler.queues.pausedFunctions,
+    scheduler.queues.pauseNotes,
+    config(),
+  ]
+
+  /** Why jobs of a queue wait: its pause, or the reason of the lane whose jobs wait longest. */
+  const queueReason = (queue: string, reason: Reason | null, oldest?: LaneFigures) => {
+    if (scheduler.queues.paused.has(queue)) {
+      return queuePauseReason({ name: queue, note: scheduler.queues.pauseOf('queue', queue) })
+    }
+    return reason && oldest
+      ? { ...reason, text: `${shortName(oldest.fn)}: ${reason.text}` }
+      : reason
+  }
 
   const limitsOf = async (fn: string) => {
     const { maxWaiting, needsWorker, maxAgeMs } = scheduler.routes.get(fn) ?? {}
@@ -69,7 +103,7 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         nodes: Math.max(1, nodes.size),
         ...sums.standing(),
         ...sums.totals(),
-        busiest: busiest.map((lane) => shown(lane)),
+        busiest: await allShown(busiest),
         paused_queues: [...scheduler.queues.paused]
           .filter((queue) => queues.has(queue) || scope?.has(queue) !== false)
           .sort(),
@@ -86,7 +120,7 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         const all = await latest.functions.get(query)
         const wanted = contains === '' ? all : all.filter(({ fn }) => fn.includes(contains))
         const { page, ...rest } = pageOf(wanted, query)
-        return { at: latest.at, functions: page.map((lane) => shown(lane)), ...rest }
+        return { at: latest.at, functions: await allShown(page), ...rest }
       })
     },
 
@@ -106,9 +140,19 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         ]
         const wanted = contains === '' ? all : all.filter(({ queue }) => queue.includes(contains))
         const { page, ...rest } = pageOf(wanted, query)
-        const views = page.map(({ queue, functions, sums }): QueueView => {
-          const isPaused = scheduler.queues.paused.has(queue)
-          return { queue, functions, ...sums.standing(), is_paused: isPaused }
+        const oldest = page.map((entry) => ('oldest' in entry ? entry.oldest : undefined))
+        const lanes = oldest.filter((lane) => lane !== undefined)
+        const reasons = await waits.ofLanes(lanes)
+        const views = page.map(({ queue, functions, sums }, at): QueueView => {
+          const lane = oldest[at]
+          const reason = lane ? (reasons[lanes.indexOf(lane)] ?? null) : null
+          return {
+            queue,
+            functions,
+            ...sums.standing(),
+            is_paused: scheduler.queues.paused.has(queue),
+            waits_for: queueReason(queue, reason, functions > 1 ? lane : undefined),
+          }
         })
         return { queues: views, ...rest }
       })
@@ -120,7 +164,7 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       const own = latest.snapshot.lanes.filter((lane) => lane.fn === fn)
       if (own.length === 0) scope?.demandFunction(fn)
       if (own.length === 0) throw unknownFunction()
-      const { sums, ...entries } = entriesOf(own)
+      const { sums, reason, lists } = await entriesOf(own)
       return {
         at: latest.at,
         function: fn,
@@ -128,7 +172,8 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         limits: await limitsOf(fn),
         ...sums.standing(),
         ...sums.totals(),
-        ...entries,
+        ...lists,
+        waits_for: reason,
         limit: limitView(config().routes.get(fn)?.limit),
         ...(await latelyOf('f', fn, scheduler)),
       }
@@ -143,7 +188,7 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
       if (own.length === 0 && !isPaused) {
         throw new ApiError('unknown_queue', 'no job has come to such a queue')
       }
-      const { sums, ...entries } = entriesOf(own)
+      const { sums, reason, oldest, lists } = await entriesOf(own)
       const throttle = config().throttles.get(queue)
       return {
         at: latest.at,
@@ -151,7 +196,8 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         is_paused: isPaused,
         ...sums.standing(),
         ...sums.totals(),
-        ...entries,
+        ...lists,
+        waits_for: queueReason(queue, reason, oldest),
         throttle: throttle ? throttleView(queue, throttle) : null,
         ...(await latelyOf('q', queue, scheduler)),
       }

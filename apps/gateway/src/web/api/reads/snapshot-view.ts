@@ -20,6 +20,8 @@ interface QueueFigures {
   /** Lanes, one for each function. */
   functions: number
   readonly sums: LaneSums
+  /** Of the lanes that have waiting jobs, the one whose jobs wait longest. */
+  oldest?: LaneFigures
 }
 
 interface Whole {
@@ -156,11 +158,17 @@ async function wholeOf({ lanes, former }: Shown): Promise<Whole> {
     queues.set(queue, of)
     of.functions += 1
     of.sums.add(lane)
+    if (waitsLonger(lane, of.oldest)) of.oldest = lane
     sums.add(lane)
     addBusy(busiest, lane)
   })
   for (const [queue, of] of queues) if (of.sums.isRemoved) queues.delete(queue)
   return { sums, functions: functions.size, queues, busiest }
+}
+
+/** True for a lane with waiting jobs, if those of the other have not waited longer. */
+export function waitsLonger(lane: LaneFigures, other: LaneFigures | undefined): boolean {
+  return queuedIn(lane.counts) > 0 && (!other || lane.oldestSeconds > other.oldestSeconds)
 }
 
 /** Keeps the lanes with the most to do, in order. */

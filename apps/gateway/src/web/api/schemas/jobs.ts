@@ -15,6 +15,7 @@ import {
   timeOrNull,
 } from './common.ts'
 import { jobWorker } from './fleet.ts'
+import { waitsFor } from './waits.ts'
 
 export const jobId = text(
   'The id of a job as the API names it, its Gearman handle or its Faktory jid',
@@ -93,6 +94,7 @@ const summary = {
   foreground: Type.Boolean({ description: 'Only run while a client waits' }),
   waiting_clients: count,
   progress: orNull(progress),
+  waits_for: waitsFor,
   error: orNull(failure),
 } as const
 

@@ -11,6 +11,7 @@ import {
   seconds,
   takenAt,
 } from './common.ts'
+import { waitsFor } from './waits.ts'
 
 const standing = {
   waiting: count,
@@ -72,6 +73,7 @@ export const functionEntry = strict({
   ),
   is_paused: Type.Boolean({ description: 'Its queue is paused: consumers get no jobs of it' }),
   is_function_paused: Type.Boolean({ description: 'No worker at a gateway gets its jobs' }),
+  waits_for: waitsFor,
 })
 
 export const functionPage = strict({
@@ -86,6 +88,7 @@ export const queueEntry = strict({
   functions: count,
   ...standing,
   is_paused: Type.Boolean({ description: 'Consumers get no jobs of it' }),
+  waits_for: waitsFor,
 })
 
 export const queuePage = strict({
@@ -153,6 +156,7 @@ export const oneFunction = strict({
   function: Type.String(),
   limits,
   ...standing,
+  waits_for: waitsFor,
   workers,
   ...totals,
   ...lately.properties,
@@ -170,6 +174,7 @@ export const oneQueue = strict({
   at: takenAt,
   queue: Type.String(),
   ...standing,
+  waits_for: waitsFor,
   ...totals,
   ...lately.properties,
   is_paused: Type.Boolean({ description: 'Consumers get no jobs of it' }),

@@ -16,6 +16,7 @@ import { createWebServer } from '../../../../src/web/web-server.ts'
 import type { FwpClient } from '../../../doors/faktory/support/fwp-client.ts'
 import {
   type ComposedGateway,
+  type Flags,
   type Open,
   openOnRedis,
 } from '../../../config/options/composed-gateway.ts'
@@ -88,7 +89,7 @@ export function apiOnRedis(how?: Parameters<typeof openOnRedis>[0]) {
   const { open, redis } = openOnRedis(how)
   return {
     redis,
-    openApi: (access?: AccessOptions) => openApi(open, access),
+    openApi: (access?: AccessOptions, flags?: Flags) => openApi(() => open(flags), access),
     /** A suite, which is skipped where there is no Redis. */
     describeApi: (name: string, body: () => void): void =>
       void describe.skipIf(lacksRedis)(name, body),

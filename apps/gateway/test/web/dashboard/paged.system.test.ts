@@ -1,0 +1,72 @@
+import type { Locator, Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { confirmed, goTo, lacksChromium, signIn } from './support/browser.ts'
+import type { DashboardGateway } from './support/dashboard-gateway.ts'
+import { openDashboard } from './support/open-dashboard.ts'
+
+let gateway: DashboardGateway
+let page: Page
+let clicks = 0
+
+async function click(target: Locator): Promise<void> {
+  clicks += 1
+  await target.click()
+}
+
+/** The sentence that a page says about its thing. */
+const waits = (): Locator => page.locator('main p[data-waits]')
+
+describe.skipIf(lacksChromium || lacksRedis)('somebody who is paged at night', () => {
+  beforeAll(async () => {
+    const opened = await openDashboard(async (filled) => {
+      await filled.gearman('-b', '-f', 'mail', 'hello')
+    })
+    ;({ gateway, page } = opened)
+    await signIn(page)
+    return opened.close
+  })
+
+  test('sees why a job does not run with one click at most, and ends that where it is said', async () => {
+    await goTo(page, 'jobs')
+    clicks = 0
+    await click(page.locator('td.main a').first())
+    expect(clicks).toBe(1)
+    await expect.poll(() => waits().getAttribute('data-waits')).toBe('no_worker')
+    expect(await waits().textContent()).toContain('Waits for: No worker')
+    await goTo(page, 'functions')
+    await page.getByLabel('Acts on mail').selectOption({ label: 'Pause' })
+    await confirmed(page, 'Pause')
+    const inList = page.locator('td.main [data-waits="paused"]')
+    // The time is in the zone of the viewer, with its name.
+    await expect
+      .poll(() => inList.textContent())
+      .toMatch(/Paused by an operator since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
+    const words = (await inList.textContent())?.trim() ?? ''
+    for (const place of ['function/mail', 'queue/default']) {
+      await goTo(page, place)
+      await expect.poll(() => waits().textContent()).toContain(words)
+    }
+    await goTo(page, 'overview')
+    await expect
+      .poll(() => page.locator('td.main [data-waits="paused"]').textContent())
+      .toContain(words)
+    await goTo(page, 'function/mail')
+    await waits().getByRole('button', { name: 'Resume' }).click()
+    await confirmed(page, 'Resume')
+    await expect.poll(() => waits().getAttribute('data-waits')).toBe('no_worker')
+    expect((await gateway.gearman('-w', '-c', '1', '-f', 'mail')).output).toBe('hello')
+  })
+
+  test('is told that a gateway of a former version does not say it', async () => {
+    await gateway.gearman('-b', '-f', 'old', 'x')
+    await page.route('**/api/v1/functions/old', async (route) => {
+      const response = await route.fetch()
+      const { waits_for: _reason, ...former } = (await response.json()) as Record<string, unknown>
+      await route.fulfill({ response, json: former })
+    })
+    await goTo(page, 'function/old')
+    expect(await waits().textContent()).toContain('is unknown: the gateway is of a former version')
+    await page.unroute('**/api/v1/functions/old')
+  })
+})
