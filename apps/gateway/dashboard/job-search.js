@@ -34,7 +34,12 @@ const none = { jobs: [], lookedAt: 0, unsearched: 0, cursor: '', calls: 0 }
 export async function searchJobs({ api, query, from, signal, onPiece }) {
   const limit = Number(query['limit'])
   for (let search = from; ;) {
-    const asked = { ...query, limit: limit - search.jobs.length, cursor: search.cursor ?? '' }
+    const asked = {
+      ...query,
+      payload_start: true,
+      limit: limit - search.jobs.length,
+      cursor: search.cursor ?? '',
+    }
     const page = /** @type {JobPage} */ (await api.get('/jobs', asked, signal))
     search = {
       jobs: [...search.jobs, ...page.jobs],

@@ -1,6 +1,6 @@
 /** Keys and their effects; `?` shows it. */
 export const keys = /** @type {const} */ ([
-  ['/', 'Search on this page'],
+  ['/', 'Search everything'],
   ['j', 'Next row'],
   ['k', 'Row before'],
   ['Enter', 'Open the row'],
@@ -48,7 +48,7 @@ function isField(target) {
 }
 
 function focusSearch() {
-  const field = document.querySelector('[data-search]')
+  const field = document.querySelector('[data-search-all]')
   if (field instanceof HTMLInputElement) field.select()
 }
 

@@ -4,6 +4,7 @@ import { brief } from './format.js'
 import { hrefOf } from './router.js'
 import { useLive, useShared } from './state.js'
 import { Choice } from './parts/bits.js'
+import { SearchAll } from './parts/search-all.js'
 import { themes, useTheme } from './theme.js'
 
 const groups = /** @type {const} */ ([
@@ -96,6 +97,7 @@ export function Side({ route, onKeys, onSignOut }) {
         Menu
       </button>
     </div>
+    <${SearchAll} />
     <div class="side-menu" id="menu">
       <nav aria-label="Pages">
         ${[...groups, ...(session.rights === 'admin' ? ofAdmins : [])].map(

@@ -5,6 +5,7 @@ import type * as fleet from '../src/web/api/schemas/fleet.ts'
 import type * as histories from '../src/web/api/schemas/history.ts'
 import type * as jobs from '../src/web/api/schemas/jobs.ts'
 import type * as lanes from '../src/web/api/schemas/lanes.ts'
+import type { searchAnswer } from '../src/web/api/schemas/search.ts'
 import type * as sessions from '../src/web/api/schemas/session.ts'
 
 /** The answers of the API, by the schemas that it is checked by itself. */
@@ -17,7 +18,8 @@ export type Failures = Static<typeof jobs.failures>
 export type QueueEntry = Static<typeof lanes.queueEntry>
 export type QueuePage = Static<typeof lanes.queuePage>
 export type Throttles = Static<typeof lanes.throttles>
-export type Job = Static<typeof jobs.jobSummary>
+export type Found = Static<typeof searchAnswer>
+export type Job = Static<typeof jobs.jobPage>['jobs'][number]
 export type JobPage = Static<typeof jobs.jobPage>
 export type JobDetail = Static<typeof jobs.jobDetail>
 export type JobFilter = Static<typeof jobs.jobFilter>

@@ -9,6 +9,7 @@ import { NodesPage } from './nodes.js'
 import { FunctionPage, QueuePage } from './one-place.js'
 import { OverviewPage } from './overview.js'
 import { QueuesPage } from './queues.js'
+import { SearchPage } from './search.js'
 import { WorkerPage } from './worker.js'
 import { WorkersPage } from './workers.js'
 
@@ -22,6 +23,7 @@ export const pages = new Map([
   ['retries', JobsPage],
   ['dead', JobsPage],
   ['job', JobPage],
+  ['search', SearchPage],
   ['functions', FunctionsPage],
   ['function', FunctionPage],
   ['queues', QueuesPage],

@@ -1,4 +1,5 @@
 import { html } from '../html.js'
+import { visible } from '../payload-text.js'
 import { reasonOf } from '../format.js'
 import { Name, StateBadge, When, doorName } from '../parts/bits.js'
 import { WaitWords } from '../parts/waits.js'
@@ -71,6 +72,16 @@ const timeColumns = {
 /** Reasons that a column says: when a job is due. */
 const saidByColumn = new Set(['scheduled', 'retry'])
 
+/**
+ * The first characters of a payload; nothing of a gateway of a former version.
+ *
+ * @param {{ start: string | null | undefined }} props
+ */
+function PayloadStart({ start }) {
+  if (!start) return null
+  return html`<span class="under short mono" data-payload><bdi>${visible(start)}</bdi></span>`
+}
+
 /** @param {{ job: Job }} props */
 function MainCell({ job }) {
   const { error, progress } = job
@@ -79,8 +90,9 @@ function MainCell({ job }) {
     <span class=${`under ${error ? 'error' : ''}`}>
       <span class="mono">${job.jid ?? job.handle}</span>
       ${percent != null && ` · ${Math.round(percent)} %`}
-      ${error && html`${' · '}<bdi>${reasonOf(error)}</bdi>`}
+      ${error && html`${' · '}${error.type && html`<b><bdi>${error.type}</bdi></b>${' '}`}<bdi>${reasonOf(error)}</bdi>`}
     </span>
+    <${PayloadStart} start=${job.payload_start} />
     ${
       !saidByColumn.has(job.waits_for?.code ?? '') && html`<${WaitWords} reason=${job.waits_for} />`
     }`

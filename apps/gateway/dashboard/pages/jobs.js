@@ -229,6 +229,12 @@ function NoJobs({ filter, own }) {
   if (asked.length > 0) {
     return html`<${Empty} title="No job matches">
       <p>Take a filter away, or look at <a href=${hrefOf('jobs')}>all jobs</a>.</p>
+      ${
+        filter['text'] &&
+        html`<p>
+        <a href=${hrefOf('search', '', { q: filter['text'] })}>Search names</a> for it: ids, handles, jids, functions, queues.
+      </p>`
+      }
     <//>`
   }
   if (own) {

@@ -183,7 +183,6 @@ export function SearchField({ label, value, onSearch, placeholder, maxLength = 1
         search(typed)
       }}
     />
-    <kbd aria-hidden="true">/</kbd>
   </label>`
 }
 

@@ -75,6 +75,16 @@ export interface WaitingAnswer {
   }
 }
 
+/** The length of a payload, and its first bytes. */
+export interface PayloadStart {
+  readonly bytes: number
+  /** Absent where it is too long to be read for that. */
+  readonly start?: Buffer
+}
+
+/** Payloads up to this length have their start in lists, bytes. */
+export const startedBytes = 64 * 1024
+
 /** How full a limit is. */
 export interface LimitAnswer {
   readonly running: number
@@ -89,6 +99,12 @@ export interface InspectStore {
   standing(lane: string, id: number): Promise<Standing | undefined>
   /** In the order of the questions, each about another lane. */
   waits(questions: readonly LaneQuestion[]): Promise<readonly LaneAnswer[]>
+  /** The first `bytes` of payloads, in the order of up to a hundred ids. */
+  payloadStarts(
+    lane: string,
+    ids: readonly number[],
+    bytes: number,
+  ): Promise<readonly PayloadStart[]>
   /** In the order of the limits, which have the names of {@link limitNames}. `nowMs`: the store's time. */
   limits(
     limits: readonly (readonly [name: string, limit: Throttle])[],

@@ -7,6 +7,8 @@ import {
   type LaneAnswer,
   type LaneOpenness,
   type LaneQuestion,
+  type PayloadStart,
+  startedBytes,
   type LimitAnswer,
   type Standing,
   type Throttle,
@@ -61,6 +63,20 @@ export class RedisInspection extends ContextPart implements InspectStore {
     })
   }
 
+  async payloadStarts(
+    lane: string,
+    ids: readonly number[],
+    bytes: number,
+  ): Promise<readonly PayloadStart[]> {
+    const { run, keys } = this.context
+    const args = [lane, bytes, startedBytes, startsBudget, ...ids]
+    const reply = await run('payload-starts', [keys.busy(lane)], args)
+    return (reply as [number, Buffer][]).map(([length, start]) => ({
+      bytes: length,
+      ...((start.length > 0 || length === 0) && { start }),
+    }))
+  }
+
   limits(
     limits: readonly (readonly [name: string, limit: Throttle])[],
     nowMs: number,
@@ -101,6 +117,9 @@ type WaitsReply = [
 
 /** Figures that the script has of each job. */
 const perJob = 5
+
+/** Bytes of payloads that one call reads for their starts, under a millisecond of the server's time. */
+const startsBudget = 1024 * 1024
 
 /** Faktory workers that have vanished at a time, of which a look knows. */
 const vanishedWorkers = 100

@@ -56,6 +56,7 @@ export type ScriptName =
   | 'open-lane'
   | 'openness'
   | 'overdue'
+  | 'payload-starts'
   | 'promote'
   | 'push-once'
   | 'gone-holders'

@@ -17,6 +17,7 @@ import { JobScan } from './reads/job-scan.ts'
 import { laneReads } from './reads/lane-reads.ts'
 import { LatestView } from './reads/snapshot-view.ts'
 import { WaitReasons } from './reads/waits/wait-reasons.ts'
+import { searchReads } from './reads/search-reads.ts'
 import { workerReads } from './reads/worker-reads.ts'
 
 /** Builds what answers the API in this process. */
@@ -35,6 +36,7 @@ export function composeApi(parts: ApiParts): Api {
     {
       ...jobReads(all),
       ...failureReads(all),
+      ...searchReads(all),
       ...laneReads(all),
       ...fleetReads(all),
       ...workerReads(all),

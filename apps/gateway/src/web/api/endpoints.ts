@@ -6,6 +6,7 @@ import * as fleet from './schemas/fleet.ts'
 import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
 import * as lanes from './schemas/lanes.ts'
+import { searchAnswer, searchQuery } from './schemas/search.ts'
 
 /** Every operation that a gateway process answers, by name. */
 export const endpoints = {
@@ -66,6 +67,13 @@ export const endpoints = {
     answer: lanes.oneQueue,
     summary: 'One Faktory queue over all of its functions, with its last hour',
     params: strict({ queue: queueName }),
+  }),
+  search: read({
+    path: '/search',
+    tag: 'Jobs',
+    query: searchQuery,
+    answer: searchAnswer,
+    summary: 'Jobs, batches, functions and queues by their names',
   }),
   listFailures: read({
     path: '/failures',

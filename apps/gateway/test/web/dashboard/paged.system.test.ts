@@ -1,3 +1,4 @@
+import { Client } from 'faktory-worker'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
@@ -56,6 +57,41 @@ describe.skipIf(lacksChromium || lacksRedis)('somebody who is paged at night', (
     await confirmed(page, 'Resume')
     await expect.poll(() => waits().getAttribute('data-waits')).toBe('no_worker')
     expect((await gateway.gearman('-w', '-c', '1', '-f', 'mail')).output).toBe('hello')
+  })
+
+  test('pastes any name on any page, and Enter opens what has it', async () => {
+    const paste = async (name: string): Promise<void> => {
+      await page.keyboard.press('/')
+      await page.keyboard.insertText(name)
+      await page.keyboard.press('Enter')
+    }
+    const at = async (place: string): Promise<void> => {
+      await page.locator(`main[data-place="#/${place}"] h1`).waitFor()
+    }
+    const client = new Client({ host: '127.0.0.1', port: gateway.port('faktory') })
+    await client.connect()
+    await client.push({ jid: 'lost-0001', jobtype: 'lost', queue: 'bulk', args: ['needle'] })
+    await client.close()
+    await goTo(page, 'cron')
+    clicks = 0
+    await paste('lost-0001')
+    await page.locator('main[data-place^="#/job/"] h1').waitFor()
+    const handle = await page.locator('dt:has-text("Gearman handle") + dd').innerText()
+    await goTo(page, 'overview')
+    await paste(handle)
+    await page.locator('main[data-place^="#/job/"] h1').waitFor()
+    await paste('lost')
+    await at('function/lost')
+    await paste('bulk')
+    await at('queue/bulk')
+    await paste('needle')
+    await at('jobs?text=needle')
+    // The row shows what the job has got.
+    await expect.poll(() => page.locator('td.main [data-payload]').innerText()).toBe('needle')
+    await paste('los')
+    await at('search?q=los')
+    await page.getByRole('link', { name: 'lost' }).waitFor()
+    expect(clicks).toBe(0)
   })
 
   test('is told that a gateway of a former version does not say it', async () => {

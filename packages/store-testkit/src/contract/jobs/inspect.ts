@@ -1,5 +1,10 @@
 import { describe, expect } from 'vitest'
-import { functionLimit, searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
+import {
+  functionLimit,
+  searchedBytes,
+  startedBytes,
+  type JobPlace,
+} from '@crossgear/core-scheduler'
 import {
   aJob,
   allCompleted,
@@ -99,6 +104,24 @@ export function inspectContract({ open, test }: ContractTests): void {
       expect(taken?.running).toBe(1)
       expect((taken?.nextAtMs ?? 0) - nowMs).toBeGreaterThanOrEqual(60_000)
       expect(await store.inspect.limits(limits, nowMs + 120_000)).toEqual([{ running: 1 }])
+    })
+
+    test('payloads have their first bytes, but for long ones, and their length', async ({
+      store,
+    }) => {
+      const long = Buffer.alloc(startedBytes + 1, 'x')
+      await submitAll(store, 'mail', [
+        aJob({ input: bytes('hello') }),
+        aJob({ input: long }),
+        aJob({ input: bytes('') }),
+      ])
+      const starts = await store.inspect.payloadStarts('mail', [3, 1, 2, 9], 4)
+      expect(starts).toEqual([
+        { bytes: 0, start: Buffer.from('') },
+        { bytes: 5, start: Buffer.from('hell') },
+        { bytes: long.length },
+        { bytes: 0, start: Buffer.from('') },
+      ])
     })
 
     test('a job that waits for its turn says whose, and how many more', async () => {

@@ -30,11 +30,14 @@ export const exportLists = {
 export type ExportName = keyof typeof exportLists
 export const exportNames = Object.keys(exportLists) as readonly ExportName[]
 
+/** Parts of a list's query that a file does not have. */
+const ofPages = new Set(['limit', 'cursor', 'payload_start'])
+
 /** The operations of the web port that send lists. */
 export const exportEndpoints = Object.fromEntries(
   exportNames.map((name) => {
     const { rows, filter: whole } = exportLists[name]
-    const { limit: _limit, cursor: _cursor, ...filter } = whole.properties
+    const own = Object.entries(whole.properties).filter(([name]) => !ofPages.has(name))
     const endpoint: Endpoint = {
       method: 'GET',
       path: `/export/${rows}`,
@@ -42,7 +45,7 @@ export const exportEndpoints = Object.fromEntries(
       params: nothing,
       tag: rows === 'jobs' ? 'Jobs' : 'Functions and queues',
       summary: `The list of ${rows} as a file, up to a million rows`,
-      query: strict({ ...filter, format }),
+      query: strict({ ...Object.fromEntries(own), format }),
       answer: Type.String(),
       type: exportFormats.ndjson,
     }

@@ -17,6 +17,7 @@ import type { FoundJob } from './job-scan.ts'
 import { attemptsView, fitsFilter, nodeOfToken, summaryOf, stateOf } from './job-view.ts'
 import type { Reason } from './waits/reason.ts'
 import { identityOf } from './worker-reads.ts'
+import { payloadStarts } from './payload-starts.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 import type { HandlerParts } from '../handler-parts.ts'
 
@@ -29,12 +30,19 @@ export function jobReads(parts: HandlerParts) {
   const shown = ({ job, placed }: FoundJob, waitsFor: Reason | null) =>
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane), waitsFor)
   /** In pieces, so that the doors are served in between. */
-  const allShown = async (found: readonly FoundJob[]) => {
-    const reasons = await waits.ofJobs(found)
-    const jobs: ReturnType<typeof shown>[] = []
+  const allShown = async (found: readonly FoundJob[], withStart: boolean) => {
+    const [reasons, starts] = await Promise.all([
+      waits.ofJobs(found),
+      withStart ? payloadStarts(found, scheduler) : undefined,
+    ])
+    const jobs: Static<typeof jobPage>['jobs'] = []
     await inPieces(
       found,
-      (one) => jobs.push(shown(one, reasons[jobs.length] ?? null)),
+      (one) => {
+        const at = jobs.length
+        const job = shown(one, reasons[at] ?? null)
+        jobs.push(starts ? { ...job, payload_start: starts[at] ?? null } : job)
+      },
       shownPerTurn,
     )
     return jobs
@@ -42,15 +50,15 @@ export function jobReads(parts: HandlerParts) {
 
   return {
     async listJobs({ query, scope }) {
-      const { limit = pageSizes.usual, cursor, ...filter } = query
+      const { limit = pageSizes.usual, cursor, payload_start: withStart = false, ...filter } = query
       const named = await namedJobs(parts, { ...filter, scope }, cursor)
       if (named) {
-        const jobs = await allShown(named.slice(0, limit))
+        const jobs = await allShown(named.slice(0, limit), withStart)
         return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
       }
       const piece = await scan.piece({ ...filter, scope }, limit, cursor)
       return {
-        jobs: await allShown(piece.found),
+        jobs: await allShown(piece.found, withStart),
         looked_at: piece.lookedAt,
         unsearched: piece.unsearched,
         cursor: piece.cursor,

@@ -58,7 +58,17 @@ const filterProperties = {
 export const jobFilter = strict(filterProperties, 'Which jobs. All.')
 export type JobFilter = Static<typeof jobFilter>
 
-export const jobQuery = strict({ ...filterProperties, limit, cursor })
+/** Characters of a payload that a list shows. */
+export const startLength = 80
+
+export const jobQuery = strict({
+  ...filterProperties,
+  payload_start: Type.Optional(
+    Type.Boolean({ description: 'With the first 80 characters of each payload. false' }),
+  ),
+  limit,
+  cursor,
+})
 
 const failure = strict({
   type: orNull(Type.String()),
@@ -100,8 +110,18 @@ const summary = {
 
 export const jobSummary = strict(summary)
 
+const listedJob = strict({
+  ...summary,
+  payload_start: Type.Optional(
+    orNull(
+      Type.String(),
+      'Its first 80 characters, in hexadecimal where it is no text; null: it is too long for a list',
+    ),
+  ),
+})
+
 export const jobPage = strict({
-  jobs: Type.Array(jobSummary),
+  jobs: Type.Array(listedJob),
   looked_at: Type.Integer({ description: 'Jobs that were checked for this page' }),
   unsearched: Type.Integer({ description: 'Jobs whose payload is too long to be searched' }),
   cursor: nextCursor,
