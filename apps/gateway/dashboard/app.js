@@ -17,6 +17,7 @@ import { startTheme } from './theme.js'
 
 /** @typedef {import('./types.d.ts').Session} Session */
 /** @typedef {import('./parts/toasts.js').Toast} Toast */
+/** @typedef {import('./parts/toasts.js').ToastAct} ToastAct */
 /** @typedef {{ readonly error: string, readonly code: string }} Trouble */
 
 /** The session is asked for again so late after the gateway did not tell it, ms. */
@@ -163,11 +164,15 @@ function useToasts() {
     setToasts((all) => all.filter((toast) => toast.id !== id))
   }, [])
   const say = useCallback(
-    (/** @type {string} */ words, /** @type {'good' | 'bad'} */ kind = 'good') => {
+    (
+      /** @type {string} */ words,
+      /** @type {'good' | 'bad'} */ kind = 'good',
+      /** @type {ToastAct | undefined} */ act,
+    ) => {
       number.current += 1
       const id = number.current
-      setToasts((all) => [...all.slice(-3), { id, words, kind }])
-      setTimeout(() => dismiss(id), toastMs)
+      setToasts((all) => [...all.slice(-3), { id, words, kind, act }])
+      setTimeout(() => dismiss(id), act ? toastMs.withAct : toastMs.usual)
     },
     [dismiss],
   )

@@ -22,6 +22,7 @@ export const actWords = /** @type {Readonly<Record<string, string>>} */ ({
   removeCron: 'Removed cron entries',
   orderWorkers: 'Ordered workers',
   undoAct: 'Undid a deletion',
+  restoreJobs: 'Undid own deletions',
   reload: 'Read the settings again',
 })
 

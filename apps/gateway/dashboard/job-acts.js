@@ -1,3 +1,5 @@
+import { plural } from './format.js'
+
 /** @typedef {import('./types.d.ts').ActResult & Partial<import('./types.d.ts').Undoing>} ActResult */
 /** @typedef {import('./types.d.ts').JobFilter} JobFilter */
 
@@ -13,7 +15,7 @@
  * @property {readonly { reason: string, jobs: number }[]} skipped
  * @property {boolean} isWhole all pieces were looked at
  * @property {number | null} total where the store knows it
- * @property {boolean} isKept deleted jobs can be brought back
+ * @property {readonly string[]} undo names under which deleted jobs can be brought back
  * @property {readonly string[]} lost why deleted jobs cannot be brought back
  */
 
@@ -59,7 +61,7 @@ export const nothingDone = {
   skipped: [],
   isWhole: false,
   total: null,
-  isKept: false,
+  undo: [],
   lost: [],
 }
 
@@ -113,7 +115,7 @@ export function added(tally, result) {
     skipped: [...skipped].map(([reason, jobs]) => ({ reason, jobs })),
     isWhole: result.cursor === null,
     total: tally.total ?? result.total,
-    isKept: tally.isKept || typeof result.undo === 'string',
+    undo: typeof result.undo === 'string' ? [...tally.undo, result.undo] : tally.undo,
     lost: result.no_undo ? [...new Set([...tally.lost, result.no_undo])] : tally.lost,
   }
 }
@@ -123,9 +125,34 @@ export function added(tally, result) {
  *
  * @param {Tally} tally
  */
-export function undoWords({ isKept, lost }) {
-  const back = isKept ? ' The page Audit can undo it for a day.' : ''
+export function undoWords({ undo, lost }) {
+  const back = undo.length > 0 ? ' The page Audit can undo it for a day.' : ''
   return lost.length > 0 ? `${back} Gone for good: ${lost.join('; ')}.` : back
+}
+
+/** Names of one call. */
+const restoredPerCall = 20
+
+/**
+ * Brings deleted jobs back, in pieces; returns what it says.
+ *
+ * @param {import('./api.js').Api} api
+ * @param {readonly string[]} undo
+ */
+export async function restoreJobs(api, undo) {
+  let restored = 0
+  /** @type {string[]} */
+  const left = []
+  for (let at = 0; at < undo.length; at += restoredPerCall) {
+    const some = undo.slice(at, at + restoredPerCall)
+    const answer = /** @type {import('./types.d.ts').Undone} */ (
+      await api.post('/jobs/restore', { undo: some })
+    )
+    restored += answer.restored
+    left.push(...answer.left.map(({ reason, jobs }) => `${plural(jobs, 'job')}: ${reason}`))
+  }
+  const words = `${plural(restored, 'job')} ${restored === 1 ? 'is' : 'are'} back.`
+  return left.length > 0 ? `${words} Not put back: ${left.join('; ')}.` : words
 }
 
 /**

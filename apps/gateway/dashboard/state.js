@@ -11,7 +11,7 @@ import { codeOf, wordsOf } from './api.js'
  * @property {import('./api.js').Api} api
  * @property {import('./live.js').Live} live
  * @property {Session} session
- * @property {(words: string, kind?: 'good' | 'bad') => void} say shows a message for a while
+ * @property {(words: string, kind?: 'good' | 'bad', act?: import('./parts/toasts.js').ToastAct) => void} say shows a message for a while, with an act that it offers
  * @property {() => void} signIn
  */
 

@@ -6,11 +6,13 @@ import { useOrders } from '../parts/confirm-act.js'
 import { FailureGroups } from '../parts/failures.js'
 import { standingColumns } from '../parts/figures.js'
 import { HeldJob, placeOf } from '../parts/held-jobs.js'
+import { LaneActs } from '../parts/lane-acts.js'
+import { QueueActs } from '../parts/queue-acts.js'
 import { HistoryPlots } from '../parts/history-plots.js'
 import { Table } from '../parts/table.js'
 import { WaitsNotice, WaitWords } from '../parts/waits.js'
 import { hrefOf, refine } from '../router.js'
-import { useRead } from '../state.js'
+import { useMayAct, useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').OneFunction} OneFunction */
 /** @typedef {import('../types.d.ts').OneQueue} OneQueue */
@@ -45,6 +47,7 @@ function OnePlace({ route, kind }) {
   const reading = useRead(pathWith(`/${kind}s`, id))
   const { data, error, reload } = reading
   const { ask, dialog } = useOrders(reload)
+  const mayAct = useMayAct()
   if (!data) {
     return html`<div>
       <${PageHead} title=${id} />
@@ -63,6 +66,7 @@ function OnePlace({ route, kind }) {
         ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`} ${' '}
         <a href=${hrefOf('jobs', '', place)}>Its jobs</a>`}
     >
+      ${mayAct && 'is_paused' in data && html`<${QueueActs} entry=${data} onAsk=${ask} />`}
       <${Switch}
         label="Plots of"
         value=${span}
@@ -77,7 +81,7 @@ function OnePlace({ route, kind }) {
       <${HistoryPlots} span=${span} of=${place} />
       <${FailureGroups} key=${`${kind} ${id}`} place=${place} />
       <${WorkersOf} place=${place} />
-      <${Entries} one=${data} kind=${kind} />
+      <${Entries} one=${data} kind=${kind} onAsk=${mayAct ? ask : undefined} />
     </div>
     ${dialog}
   </div>`
@@ -171,8 +175,13 @@ function WorkersOf({ place }) {
   </section>`
 }
 
-/** @param {{ one: One, kind: 'function' | 'queue' }} props */
-function Entries({ one, kind }) {
+/**
+ * @param {object} props
+ * @param {One} props.one
+ * @param {'function' | 'queue'} props.kind
+ * @param {((order: import('../parts/confirm-act.js').Order) => void) | undefined} props.onAsk of an operator
+ */
+function Entries({ one, kind, onAsk }) {
   const other = kind === 'function' ? 'queue' : 'function'
   /** @type {readonly import('../parts/table.js').Column<FunctionEntry>[]} */
   const columns = [
@@ -185,6 +194,7 @@ function Entries({ one, kind }) {
         <${WaitWords} reason=${entry.waits_for} />`,
     },
     ...standingColumns().map(({ sort: _sort, ...column }) => column),
+    ...(onAsk ? [actsColumn(onAsk)] : []),
   ]
   const more = one.entries_total - one.entries.length
   return html`<section class="panel">
@@ -197,4 +207,18 @@ function Entries({ one, kind }) {
       keyOf=${(/** @type {FunctionEntry} */ { lane }) => lane}
     />
   </section>`
+}
+
+/**
+ * @param {(order: import('../parts/confirm-act.js').Order) => void} onAsk
+ * @returns {import('../parts/table.js').Column<FunctionEntry>}
+ */
+function actsColumn(onAsk) {
+  return {
+    id: 'acts',
+    label: 'Acts',
+    isHidden: true,
+    isNumber: true,
+    cell: (entry) => html`<${LaneActs} ...${{ entry, onAsk }} />`,
+  }
 }

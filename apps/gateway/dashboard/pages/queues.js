@@ -1,13 +1,12 @@
 import { html } from '../html.js'
-import { useState } from '../lib/hooks.js'
 import { count, duration, plural } from '../format.js'
-import { ActDialog } from '../parts/act-dialog.js'
 import { Badge, Empty, Name } from '../parts/bits.js'
 import { standingColumns } from '../parts/figures.js'
 import { ListPage } from '../parts/list-page.js'
+import { QueueActs } from '../parts/queue-acts.js'
 import { WaitWords } from '../parts/waits.js'
 import { hrefOf } from '../router.js'
-import { useIsAdmin, useOwnGlobs, useRead, useShared } from '../state.js'
+import { useOwnGlobs, useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').QueueEntry} QueueEntry */
 /** @typedef {import('../types.d.ts').QueuePage} QueuePage */
@@ -48,9 +47,7 @@ export function QueuesPage({ route }) {
       cell: ({ queue }) => count(consumersOf(queue)),
     },
   ]
-  const isAdmin = useIsAdmin()
   const yours = useOwnGlobs() === undefined ? '' : ' of yours'
-  const [sweep, setSweep] = useState(/** @type {Sweep | undefined} */ (undefined))
   return html`<${ListPage}
     ...${{ route, columns }}
     path="/queues"
@@ -64,78 +61,8 @@ export function QueuesPage({ route }) {
         <p>A queue is there as soon as a job is in it.</p>
       <//>`}
     acts=${(/** @type {QueueEntry} */ entry, /** @type {(order: Order) => void} */ ask) =>
-      html`<span class="acts">
-        <button type="button" class="small" onClick=${() => ask(orderOf(entry))}>
-          ${entry.is_paused ? 'Resume' : 'Pause'}
-        </button>
-        ${sweeps
-          .filter(([isDrop]) => !isDrop || isAdmin)
-          .map(
-            ([isDrop, label]) =>
-              html`<button
-            key=${label}
-            type="button"
-            class="small danger"
-            disabled=${!isDrop && entry.waiting === 0}
-            onClick=${() => setSweep({ queue: entry.queue, isDrop })}
-          >
-            ${label}
-          </button>`,
-          )}
-      </span>`}
-  />
-  ${sweep && html`<${SweepDialog} ...${sweep} onClose=${() => setSweep(undefined)} />`}`
-}
-
-/** @typedef {{ readonly queue: string, readonly isDrop: boolean }} Sweep */
-
-const sweeps = /** @type {const} */ ([
-  [false, 'Empty'],
-  [true, 'Drop'],
-])
-
-/**
- * Deletes the waiting jobs of a queue, whose number it says first, and then the queue itself where it is dropped.
- *
- * @param {Sweep & { onClose: () => void }} props
- */
-function SweepDialog({ queue, isDrop, onClose }) {
-  const { api } = useShared()
-  const drop = () => api.post('/queues/drop', { queues: [queue] })
-  return html`<${ActDialog}
-    act="delete"
-    selection=${{ filter: { queue, state: 'waiting' } }}
-    title=${`${isDrop ? 'Drop' : 'Empty'} the queue`}
-    label=${isDrop ? 'Drop' : 'Empty'}
-    said=${isDrop ? ' The queue is dropped.' : ''}
-    after=${isDrop ? drop : undefined}
-    means=${html`<b><${Name} name=${queue} /></b>: its waiting jobs are deleted, and clients that wait for them get a failure.
-      For a day an admin can bring the jobs back on the page Audit, but for jobs of batches and jobs whose clients wait.
-      Jobs that run, are scheduled, are retried or are dead stay.
-      ${isDrop && ' A pause of the queue ends, and without such jobs it leaves the list until another one comes.'}`}
-    onClose=${onClose}
-    onDone=${onClose}
+      html`<${QueueActs} entry=${entry} onAsk=${ask} />`}
   />`
-}
-
-/**
- * @param {QueueEntry} entry
- * @returns {Order}
- */
-function orderOf({ queue, is_paused: isPaused, waiting, running }) {
-  const label = isPaused ? 'Resume' : 'Pause'
-  const means = isPaused
-    ? 'Faktory consumers get jobs of it again.'
-    : 'Faktory consumers get no more jobs of it. New jobs are still accepted, running ones continue, and workers that ask for a function by name still get jobs.'
-  return {
-    title: `${label} the queue`,
-    label,
-    body: { queues: [queue] },
-    path: isPaused ? '/queues/resume' : '/queues/pause',
-    said: isPaused ? 'The queue is resumed.' : 'The queue is paused.',
-    means: html`<p><b><${Name} name=${queue} /></b>: ${plural(waiting, 'job')} waiting, ${count(running)} running.</p>
-      <p>${means}</p>`,
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { html } from '../html.js'
 import { useEffect, useRef, useState } from '../lib/hooks.js'
 import { wordsOf } from '../api.js'
 import { count, plural } from '../format.js'
-import { acts, nothingDone, runAct, undoWords } from '../job-acts.js'
+import { acts, nothingDone, restoreJobs, runAct, undoWords } from '../job-acts.js'
 import { useShared } from '../state.js'
 import { Form, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
@@ -47,6 +47,14 @@ export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
     setPhase('stop')
   }
 
+  const undo = async (/** @type {readonly string[]} */ names) => {
+    try {
+      say(await restoreJobs(api, names))
+    } catch (refusal) {
+      say(wordsOf(refusal), 'bad')
+    }
+  }
+
   const run = async (/** @type {boolean} */ isDry) => {
     const { signal } = abort.current
     const { done: expected, isWhole, total } = tally
@@ -66,6 +74,8 @@ export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
         whole.isWhole
           ? `${plural(whole.done, 'job')} ${past}.${said}${undoWords(whole)}`
           : `Stopped: ${count(whole.done)} of ${count(all)}${isWhole || total !== null ? '' : ' or more'} ${past}.${undoWords(whole)}`,
+        'good',
+        whole.undo.length > 0 ? { label: 'Undo', run: () => void undo(whole.undo) } : undefined,
       )
       onDone()
     } catch (refusal) {

@@ -6,8 +6,8 @@ import type { ApiInput } from './api.ts'
 /** Letters of a call that the audit has. */
 const longestTarget = 1_000
 
-/** Parts of a call that are not noted: what a job holds, and where a list goes on. */
-const leftOut: ReadonlySet<string> = new Set(['payload', 'cursor', 'limit', 'dry_run'])
+/** Parts of a call that are not noted: what a job holds, where a list goes on, and names that are for the caller alone. */
+const leftOut: ReadonlySet<string> = new Set(['payload', 'cursor', 'limit', 'dry_run', 'undo'])
 
 /** The job that a cron entry pushes is left out, the name of a job is not. */
 function isNoted([name, value]: readonly [string, unknown]): boolean {

@@ -211,6 +211,13 @@ export const endpoints = {
     answer: acts.deleteResult,
     summary: 'Deletes jobs that do not run, dead ones too',
   }),
+  restoreJobs: act({
+    path: '/jobs/restore',
+    tag: 'Jobs',
+    body: acts.restored,
+    answer: undone,
+    summary: 'Puts jobs that the caller deleted within a day back where they were, once',
+  }),
   moveJobs: act({
     path: '/jobs/move',
     tag: 'Jobs',

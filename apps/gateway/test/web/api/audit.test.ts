@@ -51,13 +51,14 @@ async function jobsInAllPlaces(api: ApiGateway) {
   return { client, push }
 }
 
-/** Each job as the API shows it, without its number. */
+/** Each job as the API shows it, without its number, and the reason that names it. */
 async function shown(api: ApiGateway): Promise<unknown[]> {
   const { jobs } = await api.jobs('limit=100')
   const all = await Promise.all(
     jobs.map(async (job) => {
       const { id: _id, handle: _handle, enqueued_at: _at, ...rest } = await api.job(job.id)
-      return rest
+      const { waits_for: _reason, ...same } = rest
+      return same
     }),
   )
   return all.sort((one, other) => ((one.jid ?? '') < (other.jid ?? '') ? -1 : 1))
@@ -174,6 +175,26 @@ describeApi('undoing a deletion', () => {
       ['deleteJobs', 'undone', 3],
     ])
     expect(await shown(api)).toEqual(before)
+  })
+
+  test('whoever deleted jobs puts them back, with the names that only the deletion said', async () => {
+    const api = await openAudited()
+    await jobsInAllPlaces(api)
+    const { body } = await post(api, '/jobs/delete', { jobs: ['dead-000001', 'scheduled-1'] })
+    const { undo: name } = body as { readonly undo: string }
+    expect((await post(api, '/jobs/restore', { undo: [name] })).body).toEqual({
+      restored: 2,
+      left: [],
+    })
+    expect((await post(api, '/jobs/restore', { undo: [name] })).status).toBe(409)
+    expect((await post(api, '/jobs/restore', { undo: ['a'.repeat(12)] })).status).toBe(409)
+    expect((await post(api, '/jobs/restore', { undo: ['x'] })).status).toBe(400)
+    const { entries } = await audit(api)
+    expect(entries.map(({ operation, who, undo: state }) => [operation, who, state])).toEqual([
+      ['restoreJobs', 'bob', 'no'],
+      ['deleteJobs', 'bob', 'undone'],
+    ])
+    expect(JSON.stringify(entries)).not.toContain(name)
   })
 
   test('the jobs that are back run', async () => {

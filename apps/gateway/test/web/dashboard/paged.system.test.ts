@@ -94,6 +94,29 @@ describe.skipIf(lacksChromium || lacksRedis)('somebody who is paged at night', (
     expect(clicks).toBe(0)
   })
 
+  test('undoes an own deletion with one click, and acts on the page of a queue', async () => {
+    await gateway.gearman('-b', '-f', 'slip', 'kept')
+    await goTo(page, 'jobs?function=slip')
+    await page.locator('td.main a').first().click()
+    await page.locator('main').getByRole('button', { name: 'Delete' }).click()
+    await confirmed(page, 'Delete')
+    clicks = 0
+    await click(page.locator('.toast').getByRole('button', { name: 'Undo' }))
+    await page.getByText('1 job is back.').waitFor()
+    expect(clicks).toBe(1)
+    await goTo(page, 'queue/default')
+    await page.locator('.page-head').getByRole('button', { name: 'Pause' }).click()
+    await confirmed(page, 'Pause')
+    await expect.poll(() => waits().getAttribute('data-waits')).toBe('queue_paused')
+    await page.locator('.page-head').getByRole('button', { name: 'Resume' }).click()
+    await confirmed(page, 'Resume')
+    await goTo(page, 'function/slip')
+    await page.getByLabel('Acts on slip').selectOption({ label: 'Close to Faktory' })
+    await confirmed(page, 'Close to Faktory')
+    await page.getByText('Close to Faktory: done.').waitFor()
+    expect((await gateway.gearman('-w', '-c', '1', '-f', 'slip')).output).toBe('kept')
+  })
+
   test('is told that a gateway of a former version does not say it', async () => {
     await gateway.gearman('-b', '-f', 'old', 'x')
     await page.route('**/api/v1/functions/old', async (route) => {

@@ -30,14 +30,18 @@ type Reason = keyof typeof reasons
 export function undoActs({ scheduler, imports }: HandlerParts) {
   const { audit, registry } = scheduler
 
-  const linesOf = async (entryId: string): Promise<{ undo: string; lines: readonly string[] }> => {
+  const nameOf = async (entryId: string): Promise<string> => {
     const entry = await audit.find(entryId)
     const act = entry && actOf(entry)
     if (!act) throw new ApiError('not_found', 'the audit has no such entry')
     const { undo, noUndo = 'it deleted no jobs' } = act
     if (undo === undefined) throw new ApiError('not_accepted', `it cannot be undone: ${noUndo}`)
+    return undo
+  }
+
+  const linesOf = async (undo: string): Promise<readonly string[]> => {
     const kept = await audit.kept(undo)
-    if (kept.kind === 'kept') return { undo, lines: kept.records }
+    if (kept.kind === 'kept') return kept.records
     const why = kept.kind === 'undone' ? 'it was undone already' : 'its day is over'
     throw new ApiError('not_accepted', why)
   }
@@ -65,24 +69,37 @@ export function undoActs({ scheduler, imports }: HandlerParts) {
     return wanted
   }
 
+  /** Puts the jobs under a name back; returns how many. */
+  const restore = async (undo: string, left: Left, scope: Scope | undefined): Promise<number> => {
+    const lines = await linesOf(undo)
+    let restored = 0
+    const nowMs = scheduler.storeNowMs()
+    for (const [lane, records] of readable(lines, left, scope)) {
+      const wanted = await absent(lane, records, left)
+      if (wanted.length === 0) continue
+      const nowUs = await imports.nowUs()
+      const jobs = wanted.map((record, at) => importedOf(record, nowMs, nowUs + at))
+      for (const result of await imports.store(lane, tagOf(importName), jobs)) {
+        const reason = reasonOf(result)
+        if (reason === undefined) restored += 1
+        else left.add(reason)
+      }
+    }
+    await audit.undone(undo)
+    return restored
+  }
+
   return {
     async undoAct({ params, scope }) {
-      const { undo, lines } = await linesOf(params.entry)
+      const left = new Left()
+      const restored = await restore(await nameOf(params.entry), left, scope)
+      return { restored, left: left.list() }
+    },
+
+    async restoreJobs({ body, scope }) {
       const left = new Left()
       let restored = 0
-      const nowMs = scheduler.storeNowMs()
-      for (const [lane, records] of readable(lines, left, scope)) {
-        const wanted = await absent(lane, records, left)
-        if (wanted.length === 0) continue
-        const nowUs = await imports.nowUs()
-        const jobs = wanted.map((record, at) => importedOf(record, nowMs, nowUs + at))
-        for (const result of await imports.store(lane, tagOf(importName), jobs)) {
-          const reason = reasonOf(result)
-          if (reason === undefined) restored += 1
-          else left.add(reason)
-        }
-      }
-      await audit.undone(undo)
+      for (const undo of body.undo) restored += await restore(undo, left, scope)
       return { restored, left: left.list() }
     },
   } satisfies Partial<Handlers>

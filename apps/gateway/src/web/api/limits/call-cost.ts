@@ -69,6 +69,7 @@ const heavy: Readonly<Partial<Record<string, Weigh>>> = {
   cancelJobs: actsOnMany,
   deleteJobs: actsOnMany,
   moveJobs: actsOnMany,
+  restoreJobs: () => true,
 } satisfies Partial<Record<OperationName, Weigh>>
 
 export function kindOf(operation: string, input: ApiInput): CallKind {

@@ -35,8 +35,22 @@ export const actResult = strict({
 
 export const deleteResult = strict({
   ...actResult.properties,
-  undo: orNull(Type.String(), 'Records of deleted jobs are kept for a day: see the audit'),
+  undo: orNull(
+    Type.String(),
+    'The name of the records of deleted jobs, which are kept for a day: restoreJobs takes it',
+  ),
   no_undo: orNull(Type.String(), 'Why it, or a part of it, cannot be undone'),
+})
+
+/** Records that one call puts back. */
+const maxRestored = 20
+
+export const restored = strict({
+  undo: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{12}$' }), {
+    minItems: 1,
+    maxItems: maxRestored,
+    description: 'Names that deletions gave, which only who deleted and admins know',
+  }),
 })
 
 const payload = Type.Union(
