@@ -94,7 +94,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   test('a dead job is queued once more, and a scheduled one runs now', async () => {
     await push('dead-0000001', { jobtype: 'broken', retry: -1 })
     await goTo(page, 'dead')
-    await page.getByText('dead-0000001').waitFor()
+    await page.getByText('dead-0000001').first().waitFor()
     await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
     await act('Retry now')
     await eventually(() => ran.filter((jid) => jid === 'dead-0000001')).toHaveLength(2)
@@ -143,7 +143,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const row = page.getByRole('row').filter({ hasText: /^work/ })
     await row.getByRole('button', { name: 'Pause' }).click()
     await confirmed(page, 'Pause')
-    await row.getByText('Paused').waitFor()
+    await row.getByText('Paused', { exact: true }).waitFor()
     await push('held-0000001', {})
     await push('free-0000001', { queue: 'other' })
     await eventually(() => ran).toContain('free-0000001')
@@ -156,7 +156,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   test('a job is moved to a queue that has a worker', async () => {
     await push('moved-000001', { queue: 'nobody' })
     await goTo(page, 'jobs?queue=nobody')
-    await page.getByText('moved-000001').waitFor()
+    await page.getByText('moved-000001').first().waitFor()
     await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
     await page.locator('.bar').getByRole('button', { name: 'Move' }).click()
     await page.getByLabel('To the queue').fill('other')
@@ -286,7 +286,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
       await confirmed(page, what)
     }
     await choose('Pause')
-    await page.getByRole('row').getByText('Paused').waitFor()
+    await page.getByRole('row').getByText('Paused', { exact: true }).waitFor()
     const lines = gateway.spawnGearman('-w', '-f', 'still', '-f', 'brisk')
     let heard = ''
     lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))

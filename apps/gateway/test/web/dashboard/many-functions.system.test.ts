@@ -76,7 +76,7 @@ describe.skipIf(lacksChromium || lacksRedis)(`a store of ${functions} functions`
     expect(await names()).toHaveLength(rowsPerPage)
     await goTo(page, 'functions?sort=waiting&order=desc')
     expect((await names())[0]).toContain(`orders.fn-${functions}`)
-    await page.locator('main [data-search]').focus()
+    await page.locator('main [data-search]').selectText()
     await page.keyboard.type('fn-9999')
     await settled(page)
     expect(await names()).toEqual([expect.stringContaining('orders.fn-9999')])
