@@ -6,6 +6,7 @@ import { acts, nothingDone, restoreJobs, runAct, undoWords } from '../job-acts.j
 import { useShared } from '../state.js'
 import { Form, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
+import { NameField } from './name-field.js'
 
 /** @typedef {import('../job-acts.js').Tally} Tally */
 
@@ -102,20 +103,17 @@ export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
     ${
       act === 'move' &&
       html`<${Form} onSubmit=${() => void run(true)}>
-      <label class="field">
-        <span>To the queue</span>
-        <input
-          type="text"
-          required
-          pattern="[a-zA-Z0-9._\\-]+"
-          maxlength="255"
-          value=${toQueue}
-          onInput=${(/** @type {InputEvent} */ event) => {
-            setQueue(/** @type {HTMLInputElement} */ (event.currentTarget).value)
-            setPhase('ask')
-          }}
-        />
-      </label>
+      <${NameField}
+        label="To the queue"
+        name="to-queue"
+        kind="queue"
+        value=${toQueue}
+        onInput=${(/** @type {string} */ queue) => {
+          setQueue(queue)
+          setPhase('ask')
+        }}
+        required
+      />
       ${phase === 'ask' && html`<footer><button type="submit">Count the jobs</button></footer>`}
     <//>`
     }

@@ -1,4 +1,5 @@
 import { html } from '../html.js'
+import { NameField } from './name-field.js'
 
 /**
  * Fields of a job that an operator may set.
@@ -20,7 +21,13 @@ import { html } from '../html.js'
 export function JobForm({ terms, onChange, payloadHint, hasPayload = true }) {
   return html`<div class="stack">
     <div class="fields">
-      <${TextField} label="Queue" name="queue" ...${{ terms, onChange }} pattern="[a-zA-Z0-9._\\-]+" />
+      <${NameField}
+        label="Queue"
+        name="queue"
+        kind="queue"
+        value=${terms.queue}
+        onInput=${(/** @type {string} */ queue) => onChange({ queue })}
+      />
       <${TextField} label="Level, 1 to 9" name="level" ...${{ terms, onChange }} pattern="[1-9]" />
       <${TextField} label="Delay, seconds" name="delay" ...${{ terms, onChange }} pattern="[0-9]+" />
     </div>

@@ -1,11 +1,13 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
+import { indented } from '../payload-text.js'
 import { go, hrefOf } from '../router.js'
 import { useAct, useShared } from '../state.js'
 import { Form, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
 import { JobForm, termsOf } from './job-form.js'
+import { NameField } from './name-field.js'
 
 /** @typedef {import('../types.d.ts').JobDetail} JobDetail */
 /** @typedef {import('./job-form.js').JobTerms} JobTerms */
@@ -31,19 +33,14 @@ export function SubmitDialog({ onClose }) {
     payloadHint="A Faktory worker gets a JSON array as its arguments, anything else as the one argument."
     onClose=${onClose}
   >
-    <label class="field">
-      <span>Function, which is a Faktory jobtype</span>
-      <input
-        type="text"
-        name="function"
-        required
-        maxlength="512"
-        autocomplete="off"
-        value=${fn}
-        onInput=${(/** @type {InputEvent} */ event) =>
-          setFunction(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
-      />
-    </label>
+    <${NameField}
+      label="Function, which is a Faktory jobtype"
+      name="function"
+      kind="function"
+      value=${fn}
+      onInput=${setFunction}
+      required
+    />
   <//>`
 }
 
@@ -67,6 +64,7 @@ export function ResubmitDialog({ job, onClose }) {
       ...(before !== undefined && terms.payload !== before && { payload: { text: terms.payload } }),
     })}
     payload=${before}
+    isJson=${before !== undefined && indented(before) !== undefined}
     payloadHint=${before === undefined ? 'The payload is no short text: it goes along as it is, byte for byte.' : ''}
     onClose=${onClose}
   >
@@ -86,10 +84,22 @@ export function ResubmitDialog({ job, onClose }) {
  * @param {(terms: JobTerms) => object} props.bodyOf
  * @param {string | undefined} props.payload to begin with; undefined: it cannot be edited here
  * @param {string} props.payloadHint
+ * @param {boolean} [props.isJson] the payload has to be JSON, as it was
  * @param {() => void} props.onClose
  * @param {import('../lib/preact.js').ComponentChildren} props.children above the terms
  */
-function HandIn({ title, label, said, path, bodyOf, payload, payloadHint, onClose, children }) {
+function HandIn({
+  title,
+  label,
+  said,
+  path,
+  bodyOf,
+  payload,
+  payloadHint,
+  isJson = false,
+  onClose,
+  children,
+}) {
   const { api, say } = useShared()
   const [terms, setTerms] = useState({ queue: '', level: '', delay: '', payload: payload ?? '' })
   const { isBusy, error, run } = useAct(async () => {
@@ -98,6 +108,7 @@ function HandIn({ title, label, said, path, bodyOf, payload, payloadHint, onClos
     onClose()
     go(hrefOf('job', job))
   })
+  const fault = isJson ? faultOf(terms.payload) : undefined
   return html`<${Dialog} title=${title} isWide onClose=${onClose}>
     <${Form} class="stack" onSubmit=${run}>
       ${children}
@@ -105,11 +116,25 @@ function HandIn({ title, label, said, path, bodyOf, payload, payloadHint, onClos
         ...${{ terms, payloadHint, hasPayload: payload !== undefined }}
         onChange=${(/** @type {Partial<JobTerms>} */ changes) => setTerms({ ...terms, ...changes })}
       />
-      <${Trouble} error=${error} />
+      <${Trouble} error=${error ?? (fault && `The payload was JSON, and is none any more: ${fault}`)} />
       <footer>
         <button type="button" onClick=${onClose}>Back</button>
-        <button type="submit" class="primary" disabled=${isBusy}>${label}</button>
+        <button type="submit" class="primary" disabled=${isBusy || fault !== undefined}>${label}</button>
       </footer>
     <//>
   <//>`
+}
+
+/**
+ * Why a text is no JSON; undefined for one that is.
+ *
+ * @param {string} text
+ */
+function faultOf(text) {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }

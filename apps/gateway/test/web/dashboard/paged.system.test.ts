@@ -117,6 +117,32 @@ describe.skipIf(lacksChromium || lacksRedis)('somebody who is paged at night', (
     expect((await gateway.gearman('-w', '-c', '1', '-f', 'slip')).output).toBe('kept')
   })
 
+  test('is warned of names that nobody serves, and of a payload that is JSON no more', async () => {
+    await gateway.gearman('-b', '-f', 'served', '{"a":1}')
+    await goTo(page, 'jobs?function=served')
+    await page.getByRole('button', { name: 'New job' }).click()
+    const dialog = page.getByRole('dialog')
+    const field = dialog.getByLabel('Function, which is a Faktory jobtype')
+    const doubt = dialog.locator('[data-doubt="function"]')
+    await field.fill('serv')
+    await expect.poll(() => doubt.textContent()).toContain('No job has come to a function of this')
+    await dialog.locator('datalist option[value="served"]').waitFor({ state: 'attached' })
+    await field.fill('served')
+    await expect.poll(() => doubt.textContent()).toBe('No worker serves this function now.')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.locator('td.main a').first().click()
+    await page.getByRole('button', { name: 'Edit and resubmit' }).click()
+    const submit = dialog.getByRole('button', { name: 'Submit the new job' })
+    await dialog.getByLabel('Payload').fill('{"a":')
+    await dialog.getByText('The payload was JSON, and is none any more').waitFor()
+    expect(await submit.isDisabled()).toBe(true)
+    await dialog.getByLabel('Payload').fill('{"a":2}')
+    await expect.poll(() => submit.isDisabled()).toBe(false)
+    await dialog.locator('footer').getByRole('button', { name: 'Back' }).click()
+  })
+
   test('is told that a gateway of a former version does not say it', async () => {
     await gateway.gearman('-b', '-f', 'old', 'x')
     await page.route('**/api/v1/functions/old', async (route) => {
