@@ -100,7 +100,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => ran.filter((jid) => jid === 'dead-0000001')).toHaveLength(2)
     await push('scheduled-01', { at: '2099-01-01T00:00:00Z' })
     await goTo(page, 'scheduled')
-    await page.getByText('scheduled-01').waitFor()
+    await page.getByText('scheduled-01').first().waitFor()
     await page.locator('td.main a').click()
     await act('Retry now')
     await eventually(() => ran).toContain('scheduled-01')
