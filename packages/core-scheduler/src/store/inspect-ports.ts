@@ -55,7 +55,7 @@ export interface LaneAnswer {
   readonly workers: number
   /** When its last by-name worker was there, milliseconds since 1970; absent: none was, or it is not known. */
   readonly workerSeenMs?: number
-  /** Its next job; absent without one. */
+  /** The next job of the lane; absent without one. */
   readonly nextId?: number
   /** In the order of the question. */
   readonly jobs: readonly WaitingAnswer[]
