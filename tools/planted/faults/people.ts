@@ -44,7 +44,7 @@ export const faults: FaultTable = {
   'undo-twice': {
     promise: 'A deletion is undone once.',
     file: 'apps/gateway/src/web/api/acts/undo-act.ts',
-    from: '      await audit.undone(undo)\n',
+    from: '    await audit.undone(undo)\n',
     to: '',
     test: 'apps/gateway/test/web/api/audit.test.ts',
     testName: 'puts scheduled, failed and dead jobs back where they were',
