@@ -9,7 +9,12 @@ import type { LeaseHolders } from './maintenance/lease-holders.ts'
 import type { JobSets } from './admin/job-sets.ts'
 import type { QueueControl } from './admin/queue-control.ts'
 import type { IdleWorker } from './node/idle-workers.ts'
-import { consumerSubscription, namedSubscription } from './model/subscription.ts'
+import {
+  consumerSubscription,
+  fewFunctions,
+  inTurns,
+  namedSubscription,
+} from './model/subscription.ts'
 import type { Ability, Subscription } from './model/subscription.ts'
 import type { JobRef, JobState, Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
@@ -273,8 +278,11 @@ export class Scheduler {
     this.#parts.wakeups.idle.remove(worker)
   }
 
-  namedSubscription(abilities: readonly Ability[]): Subscription {
-    return namedSubscription(abilities, this.registry, this.#options.functionOrder)
+  /** `takesTurns`: a function goes behind the others with each of its jobs. The worker tells the turns of its many functions. */
+  namedSubscription(abilities: readonly Ability[], takesTurns = false): Subscription {
+    const base = namedSubscription(abilities, this.registry, this.#options.functionOrder)
+    if (!takesTurns || abilities.length <= fewFunctions) return base
+    return inTurns(base, `t#${(this.#unshared += 1)}`)
   }
 
   consumerSubscription(queues: readonly string[], functions?: ReadonlySet<string>): Subscription {

@@ -187,7 +187,7 @@ export class Claims {
   ): void {
     const { steps, clock, registry, subscriptions, activeLeases, pauses, searches } = this.#parts
     const search = searches.of(subscription)
-    const question = search?.next(before)
+    const question = search?.next(subscription.turns, before)
     const { arrivals } = this.#parts.wakeups
     const isHeard = subscriptions.announcesAll(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
@@ -226,13 +226,13 @@ export class Claims {
           subscription.by === 'consumer' || groups.some(({ leaseMs }) => leaseMs !== undefined)
         for (const job of jobs) if (isTimed || job.isTimed) activeLeases.timed.add(job.lane)
         // Jobs of this node that were answered meanwhile had reached the store before the claim.
-        if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
+        if (left.isEmpty && isHeard && arrivalsBefore === arrivals.byOthers(subscription)) {
           this.#local.noteEmpty(subscription)
         }
         if (left.isHeldBack && jobs.length === 0)
           this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
         const gotAll = jobs.length >= requests.length + prefetch
-        const goesOn = question?.next !== undefined && !gotAll
+        const goesOn = question?.hasNext === true && !gotAll
         const hasMore = subscription.by === 'named' ? goesOn || !left.isEmpty : gotAll
         if (
           question &&

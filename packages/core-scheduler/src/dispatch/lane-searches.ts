@@ -1,9 +1,9 @@
 import type { NodeContext } from '../node/node-context.ts'
-import { idleKeysOf, type LaneGroup, type Subscription } from '../model/subscription.ts'
+import { fewFunctions, idleKeysOf } from '../model/subscription.ts'
+import type { LaneGroup, Subscription } from '../model/subscription.ts'
+import type { FunctionTurns } from '../model/function-turns.ts'
 import type { Lease } from '../model/job.ts'
 
-/** Functions of a worker that a claim always names all. */
-const fewFunctions = 8
 /** Functions that the first claim of a search names; each further one names more. */
 const firstAsked = 8
 const growth = 8
@@ -31,10 +31,12 @@ interface SearchParts extends Parts {
 /** A part of a worker's functions, which one claim names. */
 export interface Question {
   readonly groups: readonly LaneGroup[]
-  /** Their places in the subscription, ascending. */
+  /** Their places in the subscription, in the worker's order. */
   readonly places: readonly number[]
-  /** The place at which the next question begins; none: there is nothing more to ask for. */
-  readonly next: number | undefined
+  /** True if further functions may have jobs. */
+  readonly hasNext: boolean
+  /** The one before it in the same search. */
+  readonly before: Question | undefined
   readonly size: number
   /** The number of the last arrival before it. */
   readonly asOf: number
@@ -68,7 +70,8 @@ export class LaneSearches {
   }
 
   /** Undefined for a worker whose claims name all that it can do. */
-  of(subscription: Subscription): LaneSearch | undefined {
+  of(asker: Subscription): LaneSearch | undefined {
+    const subscription = asker.base ?? asker
     if (subscription.by !== 'named' || subscription.idleKeys.length <= fewFunctions)
       return undefined
     const nowMs = this.#parts.clock.nowMs()
@@ -212,34 +215,48 @@ export class LaneSearch {
     this.#lastArrival = arrival
   }
 
-  /** The functions to ask for next, after those of the question before. */
-  next(before?: Question): Question {
+  /** The functions to ask for next, after those of the question before. `turns`: the worker's order, if they take turns. */
+  next(turns?: FunctionTurns, before?: Question): Question {
     this.#refresh()
-    const first = before?.next ?? 0
+    const asked = askedBy(before)
     const size = this.subscription.byLevel ? Infinity : before ? before.size * growth : firstAsked
     const places: number[] = []
-    let at = this.#likely.indexOf(1, first)
-    for (; at >= 0 && places.length < size; at = this.#likely.indexOf(1, at + 1)) places.push(at)
-    if (!before) this.#addSomeInTurn(places, at < 0 ? this.#likely.length : at)
+    let at = this.#likelyAfter(-1, turns)
+    for (; at >= 0; at = this.#likelyAfter(at, turns)) {
+      if (asked.has(at)) continue
+      if (places.length >= size) break
+      places.push(at)
+    }
+    const hasNext = at >= 0
+    if (!before && !(turns && hasNext))
+      this.#addSomeInTurn(places, hasNext ? at : this.#likely.length, turns)
     const all = this.subscription.groups(this.#parts.registry)
     const groups = places.flatMap((place) => all[place] ?? [])
-    return { groups, places, next: at < 0 ? undefined : at, size, asOf: this.#parts.arrivals() }
+    return { groups, places, hasNext, before, size, asOf: this.#parts.arrivals() }
+  }
+
+  /** The next function in order that may have jobs; -1 if there is none. */
+  #likelyAfter(place: number, turns?: FunctionTurns): number {
+    if (!turns) return this.#likely.indexOf(1, place + 1)
+    let next = turns.after(place)
+    while (next >= 0 && this.#likely[next] === 0) next = turns.after(next)
+    return next
   }
 
   /** Takes the answer to a question. Groups before that of the last job had nothing more. */
-  answered({ places, next, asOf }: Question, { jobs, isEmpty }: Found): void {
+  answered({ places, hasNext, asOf }: Question, { jobs, isEmpty }: Found): void {
     this.#refresh()
     if (!this.#isHeard) return
     const nowMs = this.#parts.clock.nowMs()
     const last = isEmpty ? undefined : jobs.at(-1)
     if (!isEmpty && (!last || this.subscription.byLevel)) return
-    const end = last ? this.#parts.placeOf(last.lane) : Infinity
+    const end = last && this.#parts.placeOf(last.lane)
     for (const place of places) {
-      if (place >= end) break
+      if (place === end) break
       const isSure = (this.#arrivedAt[place] ?? 0) <= asOf && (this.#sureMs[place] ?? 0) <= nowMs
       if (isSure) this.#likely[place] = 0
     }
-    if (isEmpty && next === undefined) this.#emptiedMs = nowMs
+    if (isEmpty && !hasNext) this.#emptiedMs = nowMs
   }
 
   /** All that may have jobs, and some others in turn. */
@@ -257,14 +274,14 @@ export class LaneSearch {
     for (const { lanes } of this.subscription.groups(this.#parts.registry)) yield* lanes
   }
 
-  /** Adds functions believed empty, of those before a place. */
-  #addSomeInTurn(places: number[], end: number): void {
+  /** Adds functions believed empty, of those before a place; where functions take turns, behind all others. */
+  #addSomeInTurn(places: number[], end: number, turns?: FunctionTurns): void {
     const likely = places.length
     for (let count = Math.min(checkedInTurn, end); count > 0; count -= 1) {
       this.#turn = this.#turn + 1 < end ? this.#turn + 1 : 0
       if (this.#likely[this.#turn] === 0) places.push(this.#turn)
     }
-    if (places.length > likely) places.sort((one, other) => one - other)
+    if (!turns && places.length > likely) places.sort((one, other) => one - other)
   }
 
   /** Believes nothing where events may have been missed, and nothing for long. */
@@ -283,4 +300,11 @@ export class LaneSearch {
     this.#resetMs = nowMs
     this.#likely.fill(1)
   }
+}
+
+/** The places of a question and of those before it. */
+function askedBy(question: Question | undefined): ReadonlySet<number> {
+  const asked = new Set<number>()
+  for (let one = question; one; one = one.before) for (const place of one.places) asked.add(place)
+  return asked
 }

@@ -1,5 +1,9 @@
+import { FunctionTurns } from './function-turns.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { ClaimBy } from './job.ts'
+
+/** With more functions a worker stands in a line, a search and an order of its own kind, which cost no more for more of them. */
+export const fewFunctions = 8
 
 /** Lanes that one request takes from as one line: highest level first, then the oldest job. */
 export interface LaneGroup {
@@ -38,6 +42,10 @@ export interface Subscription {
   readonly mayWait: boolean
   /** Of a consumer of several queues: the one at a place alone. Jobs are prefetched by queue. */
   readonly ofQueue?: (place: number) => Subscription
+  /** Of a worker whose many functions take turns: the order to try them, by their places here. */
+  readonly turns?: FunctionTurns
+  /** The same without turns, which all workers with these functions share. */
+  readonly base?: Subscription
   /** Highest level of all groups first: see {@link ClaimRequest.byLevel}. */
   readonly byLevel?: boolean
   /** The lanes of the subscription. A consumer's queue without lanes is left out. */
@@ -129,6 +137,12 @@ function eachAlone(
     made.set(place, alone)
     return alone
   }
+}
+
+/** The subscription of one worker whose functions take turns. Nothing is prefetched for it: the next job is another function's. */
+export function inTurns(base: Subscription, key: string): Subscription {
+  const turns = new FunctionTurns(base.idleKeys.length)
+  return { ...base, key, turns, base, mayWait: false }
 }
 
 /** The keys of idle workers for a lane's jobs. */

@@ -1,4 +1,4 @@
-import type { Subscription } from '../model/subscription.ts'
+import { fewFunctions, type Subscription } from '../model/subscription.ts'
 import type { EventStore } from '../store/event-ports.ts'
 import type { NodeParts } from './node-parts.ts'
 
@@ -8,9 +8,6 @@ const settleMs = 5
  * Time that an unused lane stays watched, milliseconds: a short pause of a worker costs no calls.
  */
 const lingerMs = 2_000
-
-/** Workers with more functions are never checked for full coverage by events. */
-const maxNamedFunctions = 8
 
 interface Parts extends Pick<NodeParts, 'clock' | 'events' | 'registry'> {
   readonly store: { readonly events: Pick<EventStore, 'watch'> }
@@ -69,9 +66,9 @@ export class ChannelSubscriptions {
     this.#isCaughtUp = true
   }
 
-  /** True if events announce every job that a worker can take. */
+  /** True if events announce every job that a worker can take; of one with many functions its search knows. */
   announcesAll(subscription: Subscription): boolean {
-    if (!this.#isCaughtUp || subscription.idleKeys.length > maxNamedFunctions) return false
+    if (!this.#isCaughtUp || subscription.idleKeys.length > fewFunctions) return false
     if (this.#current === 'all') return true
     const groups = subscription.groups(this.#parts.registry)
     return groups.every(({ lanes }) => lanes.every((lane) => this.covers(lane)))

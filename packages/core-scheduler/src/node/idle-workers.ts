@@ -1,4 +1,4 @@
-import type { Subscription } from '../model/subscription.ts'
+import { fewFunctions, type Subscription } from '../model/subscription.ts'
 import { FifoMap } from './fifo-map.ts'
 import type { Clock } from '../clock.ts'
 
@@ -9,8 +9,6 @@ export interface IdleWorker {
   wake(): void
 }
 
-/** Workers with more functions stand in one line with all that have the same, which is found under each of their keys. */
-const fewFunctions = 8
 /** Most keys of such lines without a worker: they stay, so that a lone worker does not enter them each time. One line stays however long. */
 const maxEmptyKeys = 16_384
 
@@ -29,7 +27,7 @@ class IdleLine {
   }
 }
 
-/** Idle workers that named the same functions. */
+/** Idle workers of many functions that named the same: the line is found under each of their keys. */
 class SharedLine extends IdleLine {
   readonly subscription: Subscription
   isGone = false
@@ -116,17 +114,18 @@ export class IdleWorkers {
     const idle = { subscription, since: this.#idleCount, place, isReturned: before !== undefined }
     this.#idle.set(worker, idle)
     if (subscription.by === 'consumer') this.#consumers += 1
-    if (isShared(subscription)) this.#enterShared(subscription, worker, idle)
+    if (isShared(subscription)) this.#enterShared(worker, idle)
     else for (const key of subscription.idleKeys) this.#append(key, worker, idle)
   }
 
-  #enterShared(subscription: Subscription, worker: IdleWorker, idle: Idle): void {
-    const line = this.#sharedLineOf(subscription)
+  #enterShared(worker: IdleWorker, idle: Idle): void {
+    const line = this.#sharedLineOf(idle.subscription)
     if (this.#emptyLines.delete(line)) this.#emptyKeys -= line.keys.length
     enter(line, worker, idle)
   }
 
-  #sharedLineOf(subscription: Subscription): SharedLine {
+  #sharedLineOf(of: Subscription): SharedLine {
+    const subscription = of.base ?? of
     const last = this.#lineOf.get(subscription)
     if (last && !last.isGone) return last
     const line = this.#sharedLines.get(subscription.key) ?? this.#beginShared(subscription)

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { LaneSearches, type LaneSearch, type Question } from '../../src/dispatch/lane-searches.ts'
 import { LaneRegistry } from '../../src/model/lane-registry.ts'
 import { LaneNames } from '../../src/model/lanes.ts'
-import { idleKeysOf, namedSubscription } from '../../src/model/subscription.ts'
+import { FunctionTurns } from '../../src/model/function-turns.ts'
+import { idleKeysOf, inTurns, namedSubscription } from '../../src/model/subscription.ts'
 import type { Lease } from '../../src/model/job.ts'
 import { ArrivalCounters } from '../../src/node/arrival-counters.ts'
 import { ManualClock } from '../../src/manual-clock.ts'
@@ -54,10 +55,10 @@ function walk(of = search): readonly string[] {
   const asked: string[] = []
   let question: Question | undefined
   do {
-    question = of.next(question)
+    question = of.next(undefined, question)
     asked.push(...named(question))
     of.answered(question, nothing)
-  } while (question.next !== undefined)
+  } while (question.hasNext)
   return asked
 }
 
@@ -150,6 +151,53 @@ describe('a search of a worker with many functions', () => {
     walk(byLevel)
     arrive('f5')
     expect(named(byLevel.next()).length).toBeLessThanOrEqual(5)
+  })
+
+  test('of functions that take turns asks in the order of the turns, and for as few', () => {
+    const turns = new FunctionTurns(functions.length)
+    for (const place of [0, 2, 1]) turns.passOn(place)
+    const inOrder = [...functions.slice(3), 'f0', 'f2', 'f1']
+    const first = search.next(turns)
+    expect(named(first)).toEqual(inOrder.slice(0, 8))
+    expect(named(search.next(turns, first))).toEqual(inOrder.slice(8, 72))
+    walk()
+    for (const lane of ['f1', 'f2', 'f700']) arrive(lane)
+    expect(named(search.next(turns)).slice(0, 3)).toEqual(['f700', 'f2', 'f1'])
+    expect(named(search.next(turns)).length).toBeLessThanOrEqual(7)
+  })
+
+  test('of functions that take turns believes empty those alone that it asked for before the one with a job', () => {
+    const turns = new FunctionTurns(functions.length)
+    for (const place of [0, 1, 2, 3, 4]) turns.passOn(place)
+    const question = search.next(turns)
+    search.answered(question, { jobs: [jobOf('f7')], isEmpty: false })
+    const likely = search.likelyGroups().flatMap(({ lanes }) => lanes)
+    expect(functions.filter((fn) => !likely.includes(fn))).toEqual(['f5', 'f6'])
+    expect(named(search.next(turns))[0]).toBe('f7')
+  })
+
+  test('leaves none out whose turn comes while it is under way', () => {
+    const turns = new FunctionTurns(functions.length)
+    const asked: string[] = []
+    let question: Question | undefined
+    do {
+      question = search.next(turns, question)
+      asked.push(...named(question))
+      turns.passOn(question.places.at(-1) ?? 0)
+      turns.passOn((question.places.at(-1) ?? 0) + 1)
+      search.answered(question, nothing)
+    } while (question.hasNext)
+    expect(asked).toHaveLength(functions.length)
+    expect(new Set(asked)).toEqual(new Set(functions))
+  })
+
+  test('is one for all workers that named the same, whosever turn it is with each', () => {
+    const base = namedSubscription(
+      functions.map((fn) => ({ fn })),
+      registry,
+    )
+    expect(searches.of(inTurns(base, 't#1'))).toBe(search)
+    expect(searches.of(inTurns(base, 't#2'))).toBe(search)
   })
 
   test('is shared by workers that want the same, and forgotten when none asks any more', async () => {

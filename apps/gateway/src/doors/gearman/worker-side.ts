@@ -16,6 +16,8 @@ function memoryOf(fn: string): number {
 interface Derived {
   readonly subscription: Subscription
   readonly byLane: ReadonlyMap<string, Ability>
+  /** By function, its place in the subscription. */
+  readonly places: ReadonlyMap<string, number>
 }
 
 /** The worker side of a connection: its abilities, its jobs, and if it sleeps. */
@@ -45,7 +47,9 @@ export class WorkerSide implements IdleWorker, Grabber {
 
   /** The abilities of the worker, the one to try first at the front. */
   get functions(): readonly string[] {
-    return [...this.#abilities.keys()].reverse()
+    const named = [...this.#abilities.keys()].reverse()
+    const places = this.#derived?.subscription.turns?.places
+    return places ? places.map((place) => named[place] ?? '') : named
   }
 
   get subscription(): Subscription {
@@ -65,17 +69,18 @@ export class WorkerSide implements IdleWorker, Grabber {
       return
     }
     if (isNew) connection.keepsNames(memoryOf(fn))
+    this.#changeAbilities()
     const known = this.#abilities.delete(fn)
     this.#abilities.set(fn, leaseMs === undefined ? { fn } : { fn, leaseMs })
-    this.#derived = undefined
     if (!known) this.#session.scheduler.countNamed(fn, 1)
   }
 
   /** The jobs of the function are requeued. */
   cantDo(fn: string): void {
-    if (!this.#abilities.delete(fn)) return
+    if (!this.#abilities.has(fn)) return
+    this.#changeAbilities()
+    this.#abilities.delete(fn)
     this.#session.connection.keepsNames(-memoryOf(fn))
-    this.#derived = undefined
     this.#session.scheduler.countNamed(fn, -1)
     this.#loseAll([...this.#held.values()].filter((held) => held.fn === fn))
   }
@@ -166,7 +171,7 @@ export class WorkerSide implements IdleWorker, Grabber {
   countInto(hands: HandCounts): void {
     const { names } = this.#session.scheduler.registry
     if (this.#held.size === 0) {
-      const functions = new Set(this.functions.map((name) => names.parse(name).fn))
+      const functions = new Set(Array.from(this.#abilities.keys(), (name) => names.parse(name).fn))
       for (const fn of functions) hands.add(fn, 'idle')
       return
     }
@@ -241,18 +246,36 @@ export class WorkerSide implements IdleWorker, Grabber {
   #tryLast(fn: string): void {
     const ability = this.#abilities.get(fn)
     if (!ability || this.#abilities.size < 2) return
+    const { subscription, places } = this.#derive()
+    if (subscription.turns) {
+      subscription.turns.passOn(places.get(fn) ?? 0)
+      return
+    }
     this.#abilities.delete(fn)
     this.#abilities = new Map([[fn, ability], ...this.#abilities])
     this.#derived = undefined
   }
 
+  /** What is derived from them ends; whose turn it is with them stays. */
+  #changeAbilities(): void {
+    const { turns } = this.#derived?.subscription ?? {}
+    if (turns) {
+      const named = [...this.#abilities].reverse()
+      const inOrder = turns.places.flatMap((place) => named.slice(place, place + 1))
+      this.#abilities = new Map(inOrder.reverse())
+    }
+    this.#derived = undefined
+  }
+
   #derive(): Derived {
     if (this.#derived) return this.#derived
-    const { scheduler } = this.#session
+    const { scheduler, context } = this.#session
     const abilities = [...this.#abilities.values()].reverse()
     const { names } = scheduler.registry
     const byLane = new Map(abilities.map((ability) => [names.canonical(ability.fn), ability]))
-    this.#derived = { subscription: scheduler.namedSubscription(abilities), byLane }
+    const places = new Map(abilities.map(({ fn }, place) => [fn, place]))
+    const subscription = scheduler.namedSubscription(abilities, context.options.roundRobin)
+    this.#derived = { subscription, byLane, places }
     return this.#derived
   }
 
