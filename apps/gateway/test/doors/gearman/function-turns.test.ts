@@ -16,7 +16,11 @@ describeGearman('needs redis-server: functions that take turns', ({ open }) => {
       let order = able.toReversed()
       const got: string[] = []
       const expected: string[] = []
-      for (let left = [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0); left > 0; left--) {
+      for (
+        let left = [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0);
+        left > 0;
+        left--
+      ) {
         if (left % 7 === 3) {
           worker.send('CANT_DO', 'f1').send('CAN_DO', 'f1').send('CAN_DO', 'f0')
           order = ['f0', 'f1', ...order.filter((fn) => fn !== 'f0' && fn !== 'f1')]
