@@ -19,18 +19,18 @@ local node, graceMs, now, refused = ARGV[3], tonumber(ARGV[4]), nowMs(), {}
 
 local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
   local meta = metaKey(lane)
-  local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'consumers', 'closed', 'l:' .. node)
+  local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'consumers', 'closed', 'l:' .. node, 'open')
   local namedBefore, consumersBefore = tonumber(before[1] or 0), tonumber(before[2] or 0)
   local change = named - namedBefore + consumers - consumersBefore
   -- First, since it is refused if another program has put another type there.
   if change ~= 0 then redis.call('INCRBY', laneKey('count', lane), change) end
-  if named ~= namedBefore then
-    if named > 0 then
-      redis.call('HSET', meta, 'n:' .. node, named)
-    else
-      redis.call('HDEL', meta, 'n:' .. node)
-    end
+  local closed, changed = tonumber(before[4] or 0), {}
+  if named > 0 or namedBefore > 0 or elsewhere == '1' then changed = { 'closed', integer(now + graceMs) } end
+  if named > 0 and named ~= namedBefore then
+    changed[#changed + 1], changed[#changed + 2] = 'n:' .. node, named
   end
+  if #changed > 0 then redis.call('HSET', meta, unpack(changed)) end
+  if named == 0 and namedBefore > 0 then redis.call('HDEL', meta, 'n:' .. node) end
   if consumers ~= consumersBefore then
     local all = integer((tonumber(before[3]) or 0) + consumers - consumersBefore)
     if consumers > 0 then
@@ -46,11 +46,10 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
     redis.call('HINCRBY', meta, 'labelled', labelled - labelledBefore)
     if labelled == 0 then redis.call('HDEL', meta, 'l:' .. node) end
   end
-  if named > 0 or namedBefore > 0 or elsewhere == '1' then noteNamedWorkers(lane, before[4], graceMs, now, true) end
   if named > 0 then
     takeBackBridged(lane, queue, now, 1000)
-    -- Spares a claim by the queue's index finding out that the lane is closed.
-    if queue ~= '' and not openness(lane, now) then redis.call('ZREM', readyKey(queue), lane) end
+    -- Spares a claim by the queue's index finding out that the lane is closed; one that was closed before is not there.
+    if queue ~= '' and before[6] ~= '1' and closed <= now then redis.call('ZREM', readyKey(queue), lane) end
   end
   if named == 0 and namedBefore > 0 then
     hintReady(queue, lane, now)
