@@ -108,7 +108,7 @@
 --#include losses
 --#include throttle
 --#include waits
---#include turns
+--#include places
 --#include packed
 --#include step
 --#include news

@@ -52,7 +52,7 @@ if listed > 0 then redis.call('LREM', key, isNearBack and listed or -listed, gap
 local ids = {}
 for at, job in ipairs(ended) do
   ids[at] = job.id
-  if at > #ended - listed and job.level then tookLevel(lane, job.level) end
+  if at > #ended - listed then leftLevel(lane, job.level) end
   if job.status then finishJob(lane, job, node, 'error', '') end
 end
 bookTaken(lane, ARGV[8], #ids)

@@ -10,8 +10,8 @@
 -- }.
 --#include keys
 --#include levels
+--#include places
 --#include books
---#include turns
 --#include arrival
 local most, now, results = tonumber(ARGV[3]), nowMs(), {}
 -- Called for each job: names of globals would be looked up each time.
@@ -23,8 +23,8 @@ local ids, targets, keys, dues, cames, count, lined = {}, {}, {}, {}, {}, 0, {}
 local arrivals = {}
 -- Places in these lists by the length of ids. A set has ids of one time as texts, so each of these is mostly in order.
 local runs, areInOrder = {}, true
--- Jobs queued in turns, by lane.
-local turned = {}
+-- The act on each lane.
+local acts = {}
 beginTurns(now)
 
 local function isEarlier(one, other)
@@ -151,42 +151,33 @@ local function dueTimes(scheduled, count)
   return nil, function(at) return timeOf(all[2 * at]) end
 end
 
--- The due jobs of a lane where jobs take turns: those that are to be queued now.
-local function inTurn(lane, found)
-  local some = {}
-  for _, id in ipairs(found) do
-    local job = jobFields(lane, id, 'status', 'turn', 'level', 'enqueued')
-    if job[1] and turns.arrive(lane, job[2] or '', id, job[3], job[4]) then some[#some + 1] = id end
-  end
-  return some
-end
-
--- Queues jobs in their order.
-local function lineUpTurns(lane, found)
+-- Brings due jobs in their order into a lane where jobs take turns.
+local function enterDue(act, found)
   local us, jobs = nowUs(), {}
   for at, id in ipairs(found) do
-    lineUp(jobKey(lane, id), us + at)
-    jobs[at] = { id, jobFields(lane, id, 'level')[1] }
+    local job = jobFields(act.lane, id, 'status', 'level')
+    if job[1] then
+      lineUp(jobKey(act.lane, id), us + at)
+      jobs[#jobs + 1] = { id, job[2] }
+    end
   end
-  enqueue(lane, jobs)
-  turns.us = us + #found
-  turned[lane] = (turned[lane] or 0) + #found
+  enterLine(act, jobs)
 end
 
 -- Takes due jobs out of a lane's set; they are its first ones.
-local function takeDue(lane)
-  local scheduled = queueKey(lane, 'scheduled')
+local function takeDue(lane, queue, limits)
+  local scheduled, act = queueKey(lane, 'scheduled'), actOn(lane, queue, now, limits)
+  acts[lane] = act
   assertQueueTypes(lane)
   local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'LIMIT', 0, most)
   local size = #found
   if size == 0 then return end
-  local hasTurns = turns.limits(lane) ~= nil
   local us, usOf = dueTimes(scheduled, size)
   local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
-  if not hasTurns then addDue(lane, scheduled, found, us, usOf) end
+  if not act.limits then addDue(lane, scheduled, found, us, usOf) end
   most = most - size
   redis.call('ZREMRANGEBYRANK', scheduled, 0, size - 1)
-  if hasTurns then lineUpTurns(lane, inTurn(lane, found)) end
+  if act.limits then enterDue(act, found) end
   local retries = 0
   if hasRetries then
     retries = redis.call('ZREM', retriesKey(lane), unpack(found))
@@ -195,7 +186,6 @@ local function takeDue(lane)
   end
   book(lane, 'promoted', size - retries)
   book(lane, 'requeued', retries)
-  redis.call('HDEL', metaKey(lane), 'removed')
 end
 
 -- Queues the due jobs; returns the number per lane.
@@ -237,17 +227,16 @@ local sound = {}
 local last = 1
 while last < #ARGV - 2 and most > 0 do
   last = last + 3
-  turns.given[ARGV[last]] = ARGV[last + 2]
-  sound[ARGV[last]] = pcall(takeDue, ARGV[last])
+  sound[ARGV[last]] = pcall(takeDue, ARGV[last], ARGV[last + 1], ARGV[last + 2])
 end
 local moved = enqueueDue()
 for at = 4, last, 3 do
-  local lane, queue = ARGV[at], ARGV[at + 1]
+  local lane, following = ARGV[at], nil
   local lookAtMs = sound[lane] and turns.look(lane) or nil
-  local jobs, following = (moved[lane] or 0) + (turned[lane] or 0) + (turns.lined[lane] or 0), nil
-  if jobs > 0 then
-    hintReady(queue, lane, now)
-    redis.call('PUBLISH', eventsChannel, framed('wake', lane, jobs))
+  local act, jobs = acts[lane], 0
+  if act then
+    act.lined = act.lined + (moved[lane] or 0)
+    jobs = endAct(act)
   end
   if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
   local lookMs = following and tonumber(following) < turns.far and read.due(following) or nil

@@ -107,16 +107,6 @@ local function refillLane(lane)
   return true
 end
 
--- A job of this level has left its list.
-local function tookLevel(lane, text)
-  local level = levelIn(text)
-  if level == usual[bandOf(level)] then return end
-  local left = redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1)
-  if left <= 0 then redis.call('HDEL', metaKey(lane), 'lv' .. level) end
-  -- A few hundred are enough, and not every job asks.
-  if left <= 256 and (left % 16 == 0 or left < 0) then refill(lane, level) end
-end
-
 -- Order among the lanes of a queue: higher level first, then the older job, by the microsecond. A whole number below
 -- 2^53 until 2055, so that an index holds it exactly.
 local function rank(level, enqueuedMs)

@@ -4,8 +4,9 @@
 --#include turns
 -- How waiting jobs come to their places in a lane and leave them: the lists of their bands, or the set of scheduled jobs, where
 -- jobs that wait for their turn stand, too. Whatever act moves them does it here, and so tells the turns of the others, level
--- hints, marks of retries, the hint of the queue and idle workers. Submissions, claims and promotion, which take many at once, tell
--- turns.lua themselves. What ends a job then tells its batch, lock and indexes (finishJob, buryJob) and counts it (books.lua).
+-- hints, marks of retries, the hint of the queue and idle workers. A step hints at its queues by the ranks that it knows, and
+-- promotion looks at turns that nobody passed on. What ends a job then tells its batch, lock and indexes (finishJob, buryJob) and
+-- counts it (books.lua).
 
 -- An act on jobs of a lane. `queue`: its hint index, empty for none; `limits`: those of each value as this node has them (empty:
 -- its jobs take no turns), nil where it does not say.
@@ -44,10 +45,38 @@ local function leftPlace(act, job)
   if act.limits then act.values[job.turn or ''] = true end
 end
 
+-- A list of a lane has one job of a level less. `levelText`: as the job's hash has it, nil for none.
+local function leftLevel(lane, levelText)
+  local level = levelText and levelIn(levelText)
+  if not level or level == usual[bandOf(level)] then return end
+  local left = redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1)
+  if left <= 0 then redis.call('HDEL', metaKey(lane), 'lv' .. level) end
+  -- A few hundred are enough, and not every job asks.
+  if left <= 256 and (left % 16 == 0 or left < 0) then refill(lane, level) end
+end
+
 -- A job has left a list: its level is told of it, too.
 local function leftList(act, job)
-  if job.level then tookLevel(act.lane, job.level) end
+  leftLevel(act.lane, job.level)
   leftPlace(act, job)
+end
+
+-- A job of a claim has left a list. False where it waits for its turn instead of being leased. Its value is that by which it
+-- counts: its own, or '' where there are too many.
+turns.mayBeLeased = function(act, job)
+  local lane, id = act.lane, job.id
+  if not act.limits then return true end
+  job.turn = turns.countedValue(lane, job.turn, id)
+  if not turns.mustWait(lane, job.turn, id, job.level, job.enqueued) then return true end
+  leftLevel(lane, job.level)
+  return false
+end
+
+-- A job that had its turn is leased, or over: the next of its value comes behind all others.
+turns.leftForWorker = function(act, job, isLeased)
+  if not act.limits then return end
+  if isLeased then turns.start(act.lane, job.turn, job.id) end
+  turns.leave(act.lane, job.turn, job.id)
 end
 
 -- Takes a job out of the set of scheduled jobs. Returns how it stood there (scheduled, retry, turn; nil: not at all), and when
@@ -92,12 +121,17 @@ local function popPlaced(act, place)
   return job
 end
 
+-- The run of a job has ended.
+local function endRun(act, job)
+  if act.limits then turns.finish(act.lane, job.turn or '', job.id) end
+  leftPlace(act, job)
+end
+
 -- A lease has ended otherwise than by its outcome. False where there was none.
 local function leftLease(act, job)
   local lane, id, queue = act.lane, job.id, act.queue
   local isThere = redis.call('ZREM', busyKey(lane), id) == 1
-  if act.limits then turns.finish(lane, job.turn or '', id) end
-  leftPlace(act, job)
+  endRun(act, job)
   if queue ~= '' then
     local suffix, slot = '@' .. queue, slots.of(lane, id)
     local fn = string.sub(lane, -#suffix) == suffix and string.sub(lane, 1, -#suffix - 1) or lane
@@ -105,6 +139,11 @@ local function leftLease(act, job)
     act.ofFunction = act.ofFunction + slots.free('function:' .. fn, slot)
   end
   return isThere
+end
+
+-- True if a job that comes is to be queued now; else it waits for its turn.
+turns.comesNow = function(act, id, value, level, enqueued)
+  return not act.limits or turns.arrive(act.lane, value, id, level, enqueued)
 end
 
 -- Of idle jobs ({ id, level as in their hashes }) in no place those that come into line now; the others wait for their turn.
@@ -139,13 +178,15 @@ local function schedule(act, id, dueMs)
   if not isCluster then redis.call('ZADD', dueKey, 'LT', integer(dueMs), act.lane) end
 end
 
--- Ends an act: passes turns on, and tells of the jobs that came into line and of room under limits.
+-- Ends an act: passes turns on, and tells of the jobs that came into line and of room under limits. Returns how many came.
 local function endAct(act)
   local lane, queue, lined = act.lane, act.queue, act.lined
   if act.limits then
     for value in pairs(act.values) do
       turns.passOn(lane, value, act.limits)
     end
+  end
+  if turns.lined then
     lined = lined + (turns.lined[lane] or 0)
     turns.lined[lane] = 0
   end
@@ -157,4 +198,5 @@ local function endAct(act)
   local following = act.ofQueue > 0 and redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
   if following then redis.call('PUBLISH', eventsChannel, framed('wake', following, act.ofQueue)) end
   if act.ofFunction > 0 then redis.call('PUBLISH', eventsChannel, framed('room', lane, act.ofFunction)) end
+  return lined
 end

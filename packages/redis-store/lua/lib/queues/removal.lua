@@ -1,7 +1,7 @@
 -- Takes idle jobs out of the lists of their lane, wherever they stand, in bounded time. A list drops an entry by
 -- counting up to it from an end. Too far from both ends a job of the same level, from up to `stride` places behind, moves
 -- into the gap, and so on, until the gap is near the back: nobody waits longer, and nothing is there twice. A call makes
--- few such moves; then the job itself stands in the gap, and the next call goes on. Needs levels.lua, order.lua, aside.lua.
+-- few such moves; then the job itself stands in the gap, and the next call goes on. Needs places.lua, order.lua, aside.lua.
 
 -- Entries that are counted at most, under 1 ms of the server's time; entries that one piece of a search reads.
 local reach, entriesPerSearch = 12000, 5000
@@ -165,6 +165,6 @@ local function closeGaps(removal)
     if gaps.back > 0 then redis.call('LREM', key, gaps.back, gap) end
   end
   for _, level in ipairs(removal.levels) do
-    tookLevel(removal.lane, level)
+    leftLevel(removal.lane, level)
   end
 end

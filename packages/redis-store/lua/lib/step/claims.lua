@@ -10,7 +10,7 @@ local function readThrottles(claim, at)
     claim.throttles[queue] = throttle
     for lane = at + 9, at + 8 + lanes do
       slots.limitLane(claim, given[lane], throttle)
-      if perWorker < 0 then turns.claim(claim, given[lane], throttle) end
+      if perWorker < 0 then claim.turns[given[lane]] = table.concat({ concurrency, rate, integer(per) }, ' ') end
     end
     if perWorker < 0 then
       throttle.concurrency, throttle.rate, throttle.perWorker = 0, 0, 0
@@ -75,6 +75,8 @@ local function readClaim(at)
     throttles = {},
     byLane = {},
     deadlines = {},
+    turns = {},
+    acts = {},
   }
   local groups, lanes = {}, {}
   claim.groups, claim.lanes = groups, lanes

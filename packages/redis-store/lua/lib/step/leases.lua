@@ -1,4 +1,4 @@
--- Leases single jobs. Needs levels.lua, jobs.lua, throttle.lua, outcomes.lua, step.lua.
+-- Leases single jobs. Needs places.lua, jobs.lua, throttle.lua, outcomes.lua, step.lua.
 
 -- The number of this node's next token.
 local sequence
@@ -167,7 +167,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   claim.corrections = claim.corrections + 1
   if not job then return end
   local key = jobKey(lane, id)
-  if job.level then tookLevel(lane, job.level) end
+  leftLevel(lane, job.level)
   if not job.status or (job.settled and read.isSettled(job.settled, job.status)) then return end
   if job.stored and not isJobId(id) then return refuseId(lane, id, job) end
   if job.wait == '' and read.isForeground(job.door, job.fg, '') then
@@ -194,42 +194,35 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   grant(claim, lane, id, token, leaseMs, job.enqueued, job.reserve_for, job.stored)
 end
 
--- Jobs of a lane are leased in turns. `throttle`: the limits of each value.
-turns.claim = function(claim, lane, throttle)
-  claim.turns = claim.turns or {}
-  claim.turns[lane] = true
-  beginTurns(now)
-  turns.given[lane] = table.concat({ throttle.concurrency, throttle.rate, integer(throttle.per) }, ' ')
-end
-
--- Leases a popped job as leaseJob does, if it has the turn.
+-- Leases a popped job of a lane where jobs take turns as leaseJob does, if it has the turn.
 turns.lease = function(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
-  local value = job and job.turn or redis.call('HGET', jobKey(lane, id), 'turn') or ''
-  value = turns.countedValue(lane, value, id)
+  local act = claim.acts[lane] or actOn(lane, '', now, claim.turns[lane])
+  claim.acts[lane] = act
+  local turn = job and job.turn or redis.call('HGET', jobKey(lane, id), 'turn') or ''
+  local popped = { id = id, turn = turn }
   if job and job.status then
     -- The job waits at the level of the band to which a native client has pushed it.
     if job.stored and not job.level and band ~= 'normal' then
       redis.call('HSET', jobKey(lane, id), 'level', usual[band])
       job.level = tostring(usual[band])
     end
-    if turns.mustWait(lane, value, id, job.level, job.enqueued) then
+    popped.level, popped.enqueued = job.level, job.enqueued
+    if not turns.mayBeLeased(act, popped) then
       claim.corrections = claim.corrections + 1
-      if job.level then tookLevel(lane, job.level) end
       return
     end
   end
   local before = claim.taken
   leaseJob(claim, lane, band, id, leaseMs, job)
-  if claim.taken > before then turns.start(lane, value, id) end
-  turns.leave(lane, value, id)
+  turns.leftForWorker(act, popped, claim.taken > before)
 end
 
 -- Leases popped jobs, or else the next one. `claim.popped`: those that are not done with, for the case of an error.
 local function leaseAll(claim, lane, band, leaseMs, ids)
   ids = ids or redis.call('RPOP', queueKey(lane, band), 1) or {}
   claim.popped, claim.from, claim.band = ids, lane, band
-  local lease = claim.turns and claim.turns[lane] and turns.lease or leaseJob
+  local lease = claim.turns[lane] and turns.lease or leaseJob
   for at, id in ipairs(ids) do
     claim.at = at
     lease(claim, lane, band, id, leaseMs)

@@ -60,7 +60,7 @@ end
 -- lane with a throttle one. True if it met one that does not, or of unknown age; that one and those behind it went back.
 local function takeUpTo(claim, lane, band, bound, leaseMs)
   local isThrottled = claim.byLane[lane] ~= nil
-  local lease = claim.turns and claim.turns[lane] and turns.lease or leaseJob
+  local lease = claim.turns[lane] and turns.lease or leaseJob
   while wantsMore(claim) do
     local before = claim.taken
     local ids = redis.pcall('RPOP', queueKey(lane, band), isThrottled and 1 or claim.max - before)

@@ -72,9 +72,8 @@ end
 local function putBack(lane, queue, tally)
   --#include places
   local act = actOn(lane, queue, now)
-  for _, of in ipairs(act.limits and tally.turns or {}) do
-    turns.finish(lane, of[1], of[2])
-    act.values[of[1]] = true
+  for _, job in ipairs(tally.turns) do
+    endRun(act, job)
   end
   if #tally.back > 0 then enterLine(act, tally.back, true) end
   if #tally.front > 0 then enterFront(act, tally.front) end
@@ -216,7 +215,7 @@ local function endFrom(lane, queue, runs, at, tally)
           seen[id], ended[#ended + 1] = true, id
           if throttled then tally.freed = tally.freed + slots.free(queue, slots.of(lane, id)) end
           if limit then tally.released = tally.released + slots.free(limit, slots.of(lane, id)) end
-          if value then tally.turns[#tally.turns + 1] = { value, id } end
+          if value then tally.turns[#tally.turns + 1] = { turn = value, id = id } end
         end
         tally.results[index] = result
       end

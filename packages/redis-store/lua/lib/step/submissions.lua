@@ -229,16 +229,11 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   local waiting = noted and takersOf(lane, lengths, meta[7])
-  local inTurns = false
+  local act = nil -- where jobs take turns
   for _ = 1, runs do
     local jobs, level, foreground, door = unpack(given, at, at + 3)
     at = at + 4
-    if jobs == 0 then
-      beginTurns(now)
-      -- Noted for those that come into line later, without a submission.
-      turns.given[lane] = door
-      inTurns = turns.limits(lane) ~= nil
-    end
+    if jobs == 0 then act = actOn(lane, queue, now, door) end
     for _ = 1, jobs do
       local us, input, more = arrivedUs + given[at], given[at + 1], given[at + 2]
       local from, first, due, batch, unique, jid, result = at + 3, at + 3, '', '', nil, nil, nil
@@ -288,7 +283,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         elseif due ~= '' and due > now then
           redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
           if not earliestDue or due < earliestDue then earliestDue = due end
-        elseif inTurns and not turns.arrive(lane, turns.valueIn(first, at - 1), id, level, enqueued) then
+        elseif act and not turns.comesNow(act, id, turns.valueIn(first, at - 1), level, enqueued) then
           countLeft(lane, 1)
           waited = waited + 1
         else
@@ -306,7 +301,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         end
         total = total + 1
         result = nextId
-        if inTurns then
+        if act then
           result, turns.shared = nextId + (turns.shared or 0), nil
         end
       end
@@ -323,7 +318,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
     enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
   end
   if hintSubmitted(lane, queue, best, bestUs) then results[3] = 1 end
-  if inTurns and turns.lined[lane] then hintReady(queue, lane, now) end
+  if act then endAct(act) end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
   if created < count then redis.call('DECRBY', laneKey('uid', lane), count - created) end
