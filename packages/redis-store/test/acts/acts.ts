@@ -14,6 +14,8 @@ export interface Scene {
   readonly throttles: ReadonlyMap<string, Throttle>
   readonly first: number
   readonly second: number
+  /** The first job, as it was submitted. */
+  readonly job: NewJob
 }
 
 export interface Act {
@@ -106,6 +108,18 @@ export const acts: Readonly<Record<string, Act>> = {
   'moving it away': {
     after: 'over',
     run: ({ store, first }) => store.admin.cancel('mail', first, 'moved'),
+  },
+  'its place being taken by its copy, as by a move to another queue': {
+    after: 'waits',
+    newId: 3,
+    except: ['a unique id', 'a jid', 'a lock', 'a batch', 'a waiting client'],
+    run: async ({ store, first, job }) => {
+      const { nowMs } = await store.nodes.beat()
+      const held = { ...job, isMoved: true, dueAtMs: nowMs + 3_600_000 }
+      const [copy = 0] = await submitAll(store, 'mail', [held])
+      await store.admin.cancel('mail', first, 'moved')
+      await store.queues.moveJobs('mail', 'scheduled', [copy], { dueAtMs: 0 })
+    },
   },
   'a retry that is due': {
     after: 'waits',
@@ -205,5 +219,5 @@ export async function scene(
   const next = { ...plain, ...(job.turn !== undefined && { turn: job.turn }) }
   const [first = 0] = await submitAll(store, 'mail', [mine])
   const [second = 0] = await submitAll(store, 'mail', [next])
-  return { world, store, throttles, first, second }
+  return { world, store, throttles, first, second, job: mine }
 }

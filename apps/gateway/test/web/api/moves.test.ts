@@ -1,11 +1,14 @@
-import { expect, test } from 'vitest'
-import { apiOnRedis } from './support/api-gateway.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { openOnRedis } from '../../config/options/composed-gateway.ts'
+import { configFile } from '../../support/temporary-folder.ts'
+import { openApi } from './support/api-gateway.ts'
 
-const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
+const { open } = openOnRedis({ isEmptied: true })
 
-describeApi('moves to another queue', () => {
+describe.skipIf(lacksRedis)('moves to another queue', () => {
   test('jobs are moved to another queue, where its consumers get them', async () => {
-    const api = await openApi()
+    const api = await openApi(open)
     const client = await api.gateway.consumer()
     await client.push('wait-0001', { jobtype: 'f', queue: 'slow', args: [1], custom: { a: 1 } })
     await client.push('time-0001', {
@@ -39,7 +42,7 @@ describeApi('moves to another queue', () => {
   })
 
   test('a job that was moved, also twice, is found by its former names at every door, with its arrival', async () => {
-    const api = await openApi()
+    const api = await openApi(open)
     const [client, worker, faktory] = [
       await api.gateway.peer(),
       await api.gateway.peer(),
@@ -75,7 +78,7 @@ describeApi('moves to another queue', () => {
   })
 
   test('a job that could not be moved has no second name, and cancel by a former name reaches it', async () => {
-    const api = await openApi()
+    const api = await openApi(open)
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
     await api.actOn('move', { jobs: [handle], to_queue: 'slow' })
@@ -88,8 +91,32 @@ describeApi('moves to another queue', () => {
     })
   })
 
+  test('jobs that take turns take them in the queue to which they are moved, with their limits', async () => {
+    const config = await configFile('[routes.f]\nper = "custom.tenant"\nconcurrency = 1\n')
+    const api = await openApi(() => open({ config }))
+    const client = await api.gateway.consumer()
+    for (const [tenant, number] of [...'aaabb'].map((of, at) => [of, at] as const)) {
+      const custom = { tenant }
+      await client.push(`job-000${number}`, { jobtype: 'f', queue: 'slow', custom })
+    }
+    expect(await api.actOn('move', { filter: { queue: 'slow' }, to_queue: 'fast' })).toMatchObject({
+      done: 5,
+      skipped: [],
+    })
+    const fetched = async (): Promise<string | undefined> =>
+      /"jid":"([^"]+)"/.exec(await client.ask('FETCH fast slow'))?.[1]
+    expect([await fetched(), await fetched(), await fetched()]).toEqual([
+      'job-0000',
+      'job-0003',
+      undefined,
+    ])
+    await client.ask('ACK {"jid":"job-0003"}')
+    await client.ask('ACK {"jid":"job-0000"}')
+    expect([await fetched(), await fetched()].sort()).toEqual(['job-0001', 'job-0004'])
+  })
+
   test('a moved job still expires', async () => {
-    const api = await openApi()
+    const api = await openApi(open)
     const client = await api.gateway.consumer()
     const custom = { expires_at: new Date(Date.now() - 1_000).toISOString() }
     await client.push('stale-0001', { jobtype: 'f', queue: 'slow', custom })
@@ -102,7 +129,7 @@ describeApi('moves to another queue', () => {
   })
 
   test('a scheduled job with a unique id or a jid keeps its time when it is moved, soon due or not', async () => {
-    const api = await openApi()
+    const api = await openApi(open)
     const submit = (unique: string, delay_seconds: number): Promise<unknown> =>
       api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
     await submit('soon', 1_800)
