@@ -33,7 +33,7 @@ export interface SchedulerOptions {
   readonly repair?: RepairPolicy
   /** Jobs that a dead Faktory worker gives back at once. others. */
   readonly deadWorkerRequeue?: DeadWorkerRequeue
-  /** A Faktory worker silent for this long is dead, milliseconds. 60000. */
+  /** A Faktory worker whose peer closed all its connections is dead if it stays away for so long, milliseconds. 60000. */
   readonly deadWorkerMs?: number
   /** Wraps each submission, for tracing. None. */
   readonly traced?: (lane: string, submission: Submission) => Submission

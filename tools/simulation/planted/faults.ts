@@ -60,8 +60,8 @@ const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
   'left-worker-keeps-its-job': {
     does: 'A job whose worker left before it came stays leased.',
     file: `${core}/dispatch/claims.ts`,
-    from: "    this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false })",
-    to: '    void [lane, id, token]',
+    from: 'void this.#giveBack(own.splice(left.length))',
+    to: 'for (const job of own.splice(left.length)) this.#parts.activeLeases.add({ job, sinceMs })',
   },
   'room-timer-not-armed': {
     does: 'Nobody wakes workers when a rate limit has room again.',
