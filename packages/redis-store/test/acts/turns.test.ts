@@ -210,7 +210,8 @@ describe.skipIf(lacksRedis).each(suites)('jobs that take turns, %s:', (_where, s
     await runAll(store, 9)
     await store.lanes.giveBack(['mail'], { unusedMs: 0, emptiedMs: 0, keptMs: 0 })
     const keys = new StoreKeys(servers.all.length > 1)
-    expect(await world.redis.exists(keys.turnHolders('mail'))).toBe(0)
+    for (const key of ['turnHolders', 'turnWaiting', 'turnRunning', 'turnDue'] as const)
+      expect(await world.redis.exists(keys[key]('mail'))).toBe(0)
   })
 
   test.each([

@@ -130,8 +130,10 @@ export function setContract({ open, test }: ContractTests): void {
       })
     })
 
-    test('the oldest of the next jobs is known', async ({ store }) => {
+    test('the oldest of the next jobs is known', async ({ world, store }) => {
       await submitOne(store, 'mail')
+      await world.pass(1_000)
+      for (const level of [5, 9, 1] as const) await submitOne(store, 'mail', { level })
       const { enqueuedAtMs } = await seen(store, 'mail', 1)
       expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
       const since = async (withOldest?: boolean): Promise<unknown> =>
@@ -203,17 +205,23 @@ export function setContract({ open, test }: ContractTests): void {
     })
 
     test('pauses are known at every node', async ({ world }) => {
-      const { store: here } = await listening(world)
+      const { store: here, log: ownLog } = await listening(world)
       const { store: there, log } = await listening(world)
+      const areHeard = async (): Promise<void> => {
+        for (const one of [ownLog, log]) await one.waitFor('pausesChanged')
+        for (const one of [ownLog, log]) one.clear()
+      }
       await here.queues.setPaused(['bulk', 'default'], true)
-      await log.waitFor('pausesChanged')
+      await areHeard()
       expect([...(await there.queues.pausedQueues())].sort()).toEqual(['bulk', 'default'])
       await there.queues.setPaused(['bulk'], false)
+      await areHeard()
       expect(await here.queues.pausedQueues()).toEqual(['default'])
       await here.queues.setFunctionsPaused(['mail', 'sms@bulk'], true)
-      await log.waitFor('pausesChanged')
+      await areHeard()
       expect([...(await there.queues.pausedFunctions())].sort()).toEqual(['mail', 'sms@bulk'])
       await there.queues.setFunctionsPaused(['mail'], false)
+      await areHeard()
       expect(await here.queues.pausedFunctions()).toEqual(['sms@bulk'])
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })

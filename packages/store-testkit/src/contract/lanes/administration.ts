@@ -91,10 +91,11 @@ export function administrationContract({ open, test }: ContractTests): void {
       const job = await takeOne(store, 'mail')
       const ofNative = await submitOne(store, 'mail')
       expect(await world.native.take('mail')).toBe(ofNative)
-      expect(await store.admin.cancel('mail', ofNative, 'moved')).toBe(false)
       for (const as of ['moved', 'deleted'] as const)
-        expect(await store.admin.cancel('mail', job.id, as)).toBe(false)
+        for (const id of [job.id, ofNative])
+          expect(await store.admin.cancel('mail', id, as)).toBe(false)
       expect(await store.steps.finish('mail', [completed(job)])).toEqual(['done'])
+      expect(await readOne(store, 'mail', ofNative)).toMatchObject({ status: 'busy' })
     })
 
     test('a job of a native worker is cancelled, and kept for the outcome that the worker still writes', async ({
@@ -105,6 +106,13 @@ export function administrationContract({ open, test }: ContractTests): void {
       expect(await world.native.take('mail')).toBe(id)
       expect(await store.admin.cancel('mail', id)).toBe(true)
       expect(await world.secondsLeft('mail', id)).toBe(60)
+      await world.native.finish('mail', id, 'success', bytes('late'))
+      expect(await take(store, ['mail'])).toEqual([])
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
+        cancelled: 1,
+        completed: 0,
+        running: 0,
+      })
     })
 
     test('a job that does not exist, is dead or has ended is not cancelled', async ({

@@ -62,11 +62,9 @@ export function turnContract({ open, test }: ContractTests): void {
       await submitAll(store, 'mail', jobsOfEach({ a: 3, b: 2 }))
       await submitAll(store, 'news', [aJob()])
       expect(inputsOf(await take(store, ['mail'], 3))).toEqual(['a1', 'b1', 'a2'])
-      expect(inputsOf(await fetch(store, 'default', ['mail', 'news'], 9)).sort()).toEqual([
-        'a3',
-        'b2',
-        'input',
-      ])
+      const fetched = inputsOf(await fetch(store, 'default', ['mail', 'news'], 9))
+      expect(fetched).toHaveLength(3)
+      expect(fetched.filter((input) => input !== 'input')).toEqual(['b2', 'a3'])
     })
 
     test('a claim that prefetches takes what it asks for, and ends', async () => {

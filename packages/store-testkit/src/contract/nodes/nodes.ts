@@ -128,11 +128,14 @@ export function nodeContract({ open, test }: ContractTests): void {
       world,
     }) => {
       const a = await world.node()
-      const b = await listening(world)
+      const others = [await listening(world), await listening(world)]
       await submitAll(a, 'mail', jobsOf(5, 8, 1))
-      await a.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
-      await a.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
-      expect(await b.log.waitFor('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
+      for (const named of [2, 1, 0])
+        await a.lanes.setWorkers(new Map([['mail', { named, consumers: 0 }]]))
+      for (const { log } of others) {
+        expect(await log.waitFor('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
+        expect(log.events.filter(({ kind }) => kind === 'woken')).toHaveLength(1)
+      }
     })
 
     test('all nodes are notified of jobs that were given back or promoted', async ({ world }) => {
