@@ -25,9 +25,9 @@ export const faults: FaultTable = {
   },
   'turn-not-passed-on': {
     promise: 'When a job is leased, the next one of its value comes into line.',
-    file: 'packages/redis-store/lua/lib/step/leases.lua',
-    from: 'turns.leave(lane, value, id)',
-    to: 'turns.isInLine(lane, id)',
+    file: 'packages/redis-store/lua/lib/queues/places.lua',
+    from: 'turns.leave(act.lane, job.turn, job.id)',
+    to: 'turns.isInLine(act.lane, job.id)',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'each value has its next job in every round',
   },
