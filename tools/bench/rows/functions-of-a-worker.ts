@@ -10,7 +10,7 @@ const jobs = 2_000
 const usPerMs = 1000
 const target = atMost(2)
 
-/** What one worker cost, microseconds. */
+/** Costs of one worker, microseconds. */
 interface Spent {
   /** For each function that it named, until the server knew all of them. */
   readonly naming: number

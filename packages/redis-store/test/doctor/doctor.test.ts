@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
 
   test('finds nothing in a sound store, and changes nothing', async () => {
     const changes = async (): Promise<string | undefined> =>
-      /rdb_changes_since_last_save:(\d+)/.exec(String(await server.ask('INFO', 'persistence')))?.[1]
+      /rdb_changes_since_last_save:(\d+)/.exec(await server.ask('INFO', 'persistence'))?.[1]
     const before = await changes()
     const findings = await look()
     // How fast the answers are is the machine's affair.

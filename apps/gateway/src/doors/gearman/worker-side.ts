@@ -256,7 +256,7 @@ export class WorkerSide implements IdleWorker, Grabber {
     this.#derived = undefined
   }
 
-  /** What is derived from them ends; whose turn it is with them stays. */
+  /** The abilities change: whose turn it is with them stays. */
   #changeAbilities(): void {
     const { turns } = this.#derived?.subscription ?? {}
     if (turns) {

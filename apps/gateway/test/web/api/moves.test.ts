@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis)('moves to another queue', () => {
     const config = await configFile('[routes.f]\nper = "custom.tenant"\nconcurrency = 1\n')
     const api = await openApi(() => open({ config }))
     const client = await api.gateway.consumer()
-    for (const [tenant, number] of [...'aaabb'].map((of, at) => [of, at] as const)) {
+    for (const [number, tenant] of ['a', 'a', 'a', 'b', 'b'].entries()) {
       const custom = { tenant }
       await client.push(`job-000${number}`, { jobtype: 'f', queue: 'slow', custom })
     }
