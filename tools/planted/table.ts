@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FaultTable, PlantedFault } from './planted-fault.ts'
 
 /** Cases of the store contract stand here, and run in test files of several packages. */
-const contractFolder = 'packages/store-testkit/src'
+const contractFolder = 'packages/redis-store/test/contract'
 
 /** The rows of all files in `faults`. */
 export async function readTable(): Promise<readonly PlantedFault[]> {

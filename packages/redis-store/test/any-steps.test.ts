@@ -11,7 +11,7 @@ import type {
   Taken,
 } from '@crossgear/core-scheduler'
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-import type { SteppedStore, StoreWorld } from '@crossgear/store-testkit'
+import type { SteppedStore, StoreWorld } from './contract/store-world.ts'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { playsAll } from '@crossgear/tools/sample'
 import { withRedisServer } from '@crossgear/tools/suites'

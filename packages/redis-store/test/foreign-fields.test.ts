@@ -1,4 +1,4 @@
-import { completed } from '@crossgear/store-testkit'
+import { completed } from './contract/kit.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { sampleOf } from '@crossgear/tools/sample'
 import type { ClaimBy, Lease, Outcome } from '@crossgear/core-scheduler'

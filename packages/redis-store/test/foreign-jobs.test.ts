@@ -1,13 +1,7 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Lease, Outcome } from '@crossgear/core-scheduler'
-import {
-  allCompleted,
-  namesOf,
-  requeued,
-  take,
-  takeOne,
-  type SteppedStore,
-} from '@crossgear/store-testkit'
+import { allCompleted, namesOf, requeued, take, takeOne } from './contract/kit.ts'
+import type { SteppedStore } from './contract/store-world.ts'
 import { describe, expect, test } from 'vitest'
 import { RedisStore, type ForeignField, type StoreAddress } from '../src/index.ts'
 import type { RedisWorld } from './support/redis-world.ts'

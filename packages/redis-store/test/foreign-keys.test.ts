@@ -2,14 +2,8 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
-import {
-  completed,
-  namesOf,
-  requeued,
-  take,
-  takeOne,
-  type SteppedStore,
-} from '@crossgear/store-testkit'
+import { completed, namesOf, requeued, take, takeOne } from './contract/kit.ts'
+import type { SteppedStore } from './contract/store-world.ts'
 import type { RedisWorld } from './support/redis-world.ts'
 import { eachInNewWorld, oneServer } from './support/servers.ts'
 

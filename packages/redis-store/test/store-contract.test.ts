@@ -4,7 +4,7 @@ import {
   type ContractPart,
   partsOfSlots,
   storeContract,
-} from '@crossgear/store-testkit'
+} from './contract/store-contract.ts'
 import { lacksRedis, lacksValkey } from '@crossgear/tools/redis-server'
 import { playsAll, sampleOf } from '@crossgear/tools/sample'
 import { afterAll, beforeAll, describe } from 'vitest'

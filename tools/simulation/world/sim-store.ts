@@ -2,7 +2,7 @@ import { LaneNames, type Store, type StoreListener } from '@crossgear/core-sched
 import { RedisStore } from '@crossgear/redis-store'
 import type { Program } from '@crossgear/redis-store/embedded'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
-import type { NativePeer } from '@crossgear/store-testkit'
+import type { NativePeer } from '@crossgear/tools/native-peer'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
 import {
   excessOf,

@@ -43,7 +43,7 @@ function placeOf(task: TestCase | TestSuite | TestModule, file: string): string 
   const line = task.type === 'module' ? undefined : task.location?.line
   if (line !== undefined) return `${file}:${line}`
   const errors = task.type === 'test' ? task.result().errors : task.errors()
-  const inTests = /(?:^|\/)(?:test|store-testkit)\//
+  const inTests = /(?:^|\/)test\//
   const frame = errors?.flatMap(({ stacks = [] }) => stacks).find((one) => inTests.test(one.file))
   return frame ? `${fromTop(frame.file)}:${frame.line}` : file
 }

@@ -1,5 +1,5 @@
 import { Scheduler, type Clock, type SchedulerOptions } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisStore, type RedisStoreOptions } from '@crossgear/redis-store'
 import type { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
 import { functionLimit, type NewJob, type Throttle } from '@crossgear/core-scheduler'
-import { aJob, allCompleted, take } from '@crossgear/store-testkit'
+import { aJob, allCompleted, take } from '../contract/kit.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { sampleOf } from '@crossgear/tools/sample'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

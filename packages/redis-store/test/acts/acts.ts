@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NewJob, Throttle } from '@crossgear/core-scheduler'
-import { reclaimNode, retried, submitAll, takeOne, killed } from '@crossgear/store-testkit'
+import { reclaimNode, retried, submitAll, takeOne, killed } from '../contract/kit.ts'
 import type { RedisStore } from '../../src/index.ts'
 import type { RedisWorld } from '../support/redis-world.ts'
 

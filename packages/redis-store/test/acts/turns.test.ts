@@ -1,14 +1,6 @@
 import { functionLimit, type NewJob, type Throttle } from '@crossgear/core-scheduler'
-import {
-  aJob,
-  completed,
-  inputsOf,
-  namesOf,
-  type SteppedStore,
-  submitAll,
-  take,
-  takeOne,
-} from '@crossgear/store-testkit'
+import { aJob, completed, inputsOf, namesOf, submitAll, take, takeOne } from '../contract/kit.ts'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { StoreKeys } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-import { aJob, completed, takeOne } from '@crossgear/store-testkit'
+import { aJob, completed, takeOne } from '../contract/kit.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'

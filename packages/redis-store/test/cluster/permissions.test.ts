@@ -1,5 +1,5 @@
 import { functionLimit, LaneNames } from '@crossgear/core-scheduler'
-import { copies, take } from '@crossgear/store-testkit'
+import { copies, take } from '../contract/kit.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../src/connection/connection.ts'

@@ -1,5 +1,5 @@
 import { StoreError, type ClaimRequest, type NewJob } from '@crossgear/core-scheduler'
-import { allCompleted, completed, takeOne } from '@crossgear/store-testkit'
+import { allCompleted, completed, takeOne } from '../contract/kit.ts'
 import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'

@@ -1,7 +1,7 @@
 import type { Outcome, Lease } from '@crossgear/core-scheduler'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import type { SteppedStore } from '../contract/store-world.ts'
 import type { RedisWorld } from '../support/redis-world.ts'
 import { aCluster, eachInNewWorld, oneServer, type Servers } from '../support/servers.ts'
 

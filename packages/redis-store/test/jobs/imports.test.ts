@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import type { LaneGroup, Lease } from '@crossgear/core-scheduler'
-import { EventLog } from '@crossgear/store-testkit'
+import { EventLog } from '../event-log.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { ImportedJob } from '../../src/imports/imported-job.ts'
 import type { ImportNote } from '../../src/imports/import-note.ts'

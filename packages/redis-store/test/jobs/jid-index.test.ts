@@ -1,4 +1,4 @@
-import { allCompleted, completed, take, takeOne } from '@crossgear/store-testkit'
+import { allCompleted, completed, take, takeOne } from '../contract/kit.ts'
 import type { NewJob } from '@crossgear/core-scheduler'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'

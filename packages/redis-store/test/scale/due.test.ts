@@ -1,4 +1,5 @@
-import { aJob, type SteppedStore } from '@crossgear/store-testkit'
+import { aJob } from '../contract/kit.ts'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'

@@ -1,5 +1,5 @@
 import { RedisServer } from '@crossgear/tools/redis-server'
-import type { WorldOptions } from '@crossgear/store-testkit'
+import type { WorldOptions } from '../contract/store-world.ts'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { aJob, type SteppedStore } from '@crossgear/store-testkit'
+import { aJob } from '../contract/kit.ts'
+import type { SteppedStore } from '../contract/store-world.ts'
 import type { RedisWorld } from '../support/redis-world.ts'
 import { callsIn } from '../support/calls-in.ts'
 import { eachInNewWorld, oneServer } from '../support/servers.ts'

@@ -1,5 +1,7 @@
 import { Scheduler, type Observer } from '@crossgear/core-scheduler'
-import { aJob, RecordingObserver, type SteppedStore } from '@crossgear/store-testkit'
+import { aJob } from '../contract/kit.ts'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { chunks } from '../../src/chunks.ts'

@@ -1,5 +1,6 @@
 import type { Level, NewJob } from '@crossgear/core-scheduler'
-import { allCompleted, take, type SteppedStore } from '@crossgear/store-testkit'
+import { allCompleted, take } from '../contract/kit.ts'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { sampleOf } from '@crossgear/tools/sample'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { Scheduler, type NewJob } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FilledStore } from './filled-store.ts'

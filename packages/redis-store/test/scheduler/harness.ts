@@ -16,7 +16,8 @@ import {
   type Waiter,
 } from '@crossgear/core-scheduler'
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-import { RecordingObserver, type WorldOptions } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
+import type { WorldOptions } from '../contract/store-world.ts'
 import { StoreKeys, type RedisStore } from '../../src/index.ts'
 import { ServerInProcess } from '../support/in-process.ts'
 import { RedisWorld } from '../support/redis-world.ts'

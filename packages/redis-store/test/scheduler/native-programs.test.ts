@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { SchedulerOptions } from '@crossgear/core-scheduler'
 import { bytes, Cluster, keys, type TestNode } from './harness.ts'
-import type { WorldOptions } from '@crossgear/store-testkit'
+import type { WorldOptions } from '../contract/store-world.ts'
 import type { RedisStore } from '../../src/index.ts'
 
 let cluster: Cluster

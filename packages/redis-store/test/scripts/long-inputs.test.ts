@@ -1,5 +1,5 @@
 import { type LaneArrivals, type NewJob, StoreError } from '@crossgear/core-scheduler'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import type { RedisWorld } from '../support/redis-world.ts'

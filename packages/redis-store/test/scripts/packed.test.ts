@@ -1,4 +1,4 @@
-import { idsOf } from '@crossgear/store-testkit'
+import { idsOf } from '../contract/kit.ts'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'

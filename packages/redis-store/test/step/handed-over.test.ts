@@ -1,5 +1,6 @@
 import { noStep, soleAnswer, StoreError, type Lease, type NewJob } from '@crossgear/core-scheduler'
-import { allCompleted, takeOne, type SteppedStore } from '@crossgear/store-testkit'
+import { allCompleted, takeOne } from '../contract/kit.ts'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { JobReads } from '../../src/jobs/job-reads.ts'

@@ -1,5 +1,7 @@
 import { noStep, soleAnswer, type Lease, type NewJob } from '@crossgear/core-scheduler'
-import { allCompleted, EventLog, type SteppedStore } from '@crossgear/store-testkit'
+import { allCompleted } from '../contract/kit.ts'
+import { EventLog } from '../event-log.ts'
+import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FilledStore } from '../scale/filled-store.ts'

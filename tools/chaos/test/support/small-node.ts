@@ -1,5 +1,5 @@
 import { Scheduler, type Assignment, type Clock, type Store } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
 import { RedisStore } from '@crossgear/redis-store'
 
 /** Replacements for methods of a store's parts. */

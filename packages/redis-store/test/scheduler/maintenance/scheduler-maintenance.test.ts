@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { SchedulerOptions } from '@crossgear/core-scheduler'
-import type { WorldOptions } from '@crossgear/store-testkit'
+import type { WorldOptions } from '../../contract/store-world.ts'
 import { bytes, Cluster, keys, type TestNode } from '../harness.ts'
 
 let cluster: Cluster

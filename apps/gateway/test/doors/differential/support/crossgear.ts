@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Scheduler } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisStore } from '@crossgear/redis-store'
 import type { RedisServer } from '@crossgear/tools/redis-server'

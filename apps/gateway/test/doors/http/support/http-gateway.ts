@@ -1,5 +1,5 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/tools/recording-observer'
 import { onTestFinished } from 'vitest'
 import { GearmanDoor } from '../../../../src/doors/gearman/gearman-door.ts'
 import { HttpDoor, type HttpDoorOptions } from '../../../../src/doors/http/http-door.ts'

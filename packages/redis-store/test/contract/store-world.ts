@@ -1,4 +1,5 @@
 import type { Band, LaneNames, SingleSteps, Store, Throttle } from '@crossgear/core-scheduler'
+import type { NativePeer } from '@crossgear/tools/native-peer'
 
 /** A store that also takes the parts of a step one by one. */
 export type SteppedStore = Store & { readonly steps: SingleSteps }
@@ -18,33 +19,6 @@ export interface WorldOptions {
   readonly bridge?: 'auto' | 'routed'
   /** Lease of a consumer's job without a `reserve_for`, seconds. */
   readonly reserveForSeconds?: number
-}
-
-/** A GearMonkey client and worker that writes straight to the store. */
-export interface NativePeer {
-  /** Writes a job and announces it without pushing it. Returns its id. */
-  write(lane: string, input: Uint8Array): Promise<number>
-  /** Sets the counter from which ids are taken. */
-  setLastId(lane: string, id: number): Promise<void>
-  push(lane: string, id: number, band: Band): Promise<void>
-  /** Schedules a written job; `dueInMs` counts from the store's now. */
-  schedule(lane: string, id: number, dueInMs: number): Promise<void>
-  /** Pops the next job without marking it busy. */
-  pop(lane: string): Promise<number | undefined>
-  /** Pops the next job and marks it busy. */
-  take(lane: string): Promise<number | undefined>
-  progress(lane: string, id: number, dividend: string, divisor: string): Promise<void>
-  /** Writes a mark of the broker into a job: of a foreground job, or of one that has ended. */
-  mark(lane: string, id: number, mark: 'fg' | 'settled'): Promise<void>
-  finish(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
-  /** First step of finishing: writes the outcome into the job. */
-  conclude(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
-  /** Second step: lets the job expire after 25 hours. */
-  retain(lane: string, id: number): Promise<void>
-  /** Adds or removes a worker of a function. */
-  count(lane: string, change: 1 | -1): Promise<void>
-  /** How often the lock was pushed that the job's client may be blocked on. */
-  locks(lane: string, id: number): Promise<number>
 }
 
 /** Nodes on one store, for the store contract. */
