@@ -112,9 +112,7 @@ export class RedisSentinel {
   async successorOf(before: RedisServer): Promise<RedisServer> {
     await waitFor('there is another master', async () => (await this.master()) !== before)
     const after = await this.master()
-    await waitFor('it knows that it is the master', async () =>
-      (await after.ask('ROLE')).startsWith('master'),
-    )
+    await waitFor('it knows that it is the master', async () => (await after.role()) === 'master')
     return after
   }
 

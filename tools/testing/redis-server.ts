@@ -124,6 +124,12 @@ export class RedisServer {
     }
   }
 
+  /** `master` or `slave`; nothing while the role changes: Sentinels end all connections of the server then. */
+  async role(): Promise<string> {
+    const answer = await this.ask('ROLE').catch(() => '')
+    return answer.split(',', 1)[0] ?? ''
+  }
+
   /** Stops the process as SIGSTOP does; it keeps its connections and answers nobody. */
   freeze(): void {
     this.#process?.freeze()

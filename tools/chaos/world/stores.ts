@@ -53,9 +53,7 @@ async function openClusterWorld(): Promise<StoreWorld> {
       const before = await cluster.masterOf(new StoreKeys(true).busy(probeLane))
       const heir = cluster.replicas[cluster.masters.indexOf(before)]!
       await before.kill()
-      await waitFor('the replica is the master', async () =>
-        (await heir.ask('ROLE')).startsWith('master'),
-      )
+      await waitFor('the replica is the master', async () => (await heir.role()) === 'master')
       return async () => {
         await before.start()
         await isReplica(before)
@@ -65,9 +63,7 @@ async function openClusterWorld(): Promise<StoreWorld> {
 }
 
 async function isReplica(before: RedisServer): Promise<void> {
-  await waitFor('the old master is a replica', async () =>
-    (await before.ask('ROLE')).startsWith('slave'),
-  )
+  await waitFor('the old master is a replica', async () => (await before.role()) === 'slave')
 }
 
 /** Time for clients of the old master to give it up, milliseconds. */

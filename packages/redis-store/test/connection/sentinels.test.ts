@@ -22,7 +22,7 @@ async function open() {
 
 /** Resolves when Sentinels have made a replica of a former master. */
 async function isDemoted(server: RedisServer): Promise<void> {
-  await vi.waitFor(async () => expect(await server.ask('ROLE')).toMatch(/^slave/), patience)
+  await vi.waitFor(async () => expect(await server.role()).toBe('slave'), patience)
 }
 
 describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
