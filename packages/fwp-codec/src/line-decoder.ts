@@ -4,12 +4,20 @@ const lf = 0x0a
 const cr = 0x0d
 const nothing = Buffer.alloc(0)
 
+/** Up to this size the buffer of a half-arrived line is twice as long as the line. */
+const shortLineBytes = 64 * 1024
+/**
+ * Growth of a longer line's buffer. The system gives memory to it as bytes come into it; what a smaller one held is garbage, so
+ * there are few steps.
+ */
+const growth = 32
+
 /** Default of a decoder's longest line: 64 MiB, without its end. */
 export const defaultMaxLineBytes = 64 * 1024 * 1024
 
 /**
  * Cuts a stream of bytes into lines that end with CRLF or LF: push a chunk, then call `next` until it returns nothing. A
- * line within one chunk is a view of it; one that spans chunks is copied once into a buffer that doubles.
+ * line within one chunk is a view of it; one that spans chunks is copied into a buffer that grows in a few large steps.
  */
 export class LineDecoder {
   /** The longest line, in bytes, without its end. May be raised once a peer is trusted. */
@@ -30,7 +38,7 @@ export class LineDecoder {
 
   /** Bytes of memory held for the half-arrived line. */
   get keptBytes(): number {
-    return this.#partial.length
+    return this.#partialBytes
   }
 
   /** Adds bytes, which must not change afterwards. Throws `LINE_TOO_LONG` once failed. */
@@ -100,7 +108,9 @@ export class LineDecoder {
     const longest = this.maxLineBytes + 1
     if (needed > longest) throw this.#fail()
     if (needed > this.#partial.length) {
-      const grown = Buffer.allocUnsafe(Math.min(Math.max(256, needed * 2), longest))
+      const grown = Buffer.allocUnsafe(
+        Math.min(Math.max(256, needed * (needed < shortLineBytes ? 2 : growth)), longest),
+      )
       this.#partial.copy(grown, 0, 0, this.#partialBytes)
       this.#partial = grown
     }
@@ -115,6 +125,7 @@ export class LineDecoder {
     this.#chunk = nothing
     this.#queue = []
     this.#partial = nothing
+    this.#partialBytes = 0
     return this.#failure
   }
 }

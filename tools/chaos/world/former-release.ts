@@ -44,12 +44,8 @@ function build(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 })
   execFileSync('tar', ['-x'], { ...options, input: archive })
   linkModules(folder)
-  execFileSync(
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json'],
-    options,
-  )
-  execFileSync(process.execPath, ['packages/redis-store/scripts/link-lua.mjs'], options)
+  // By that commit's own script, whichever compiler it takes.
+  execFileSync('npm', ['run', '--silent', 'build'], options)
 }
 
 /** The dependencies that are installed here, with that commit's own packages. */

@@ -3,6 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { type TlsPort, tlsPorts } from '../config/tls-options.ts'
 import { doors as rows } from '../doors/table.ts'
+import { BufferGarbage } from '../doors/net/buffer-garbage.ts'
 import { systemClock } from '../doors/net/clock.ts'
 import { Descriptors, openFilesLimit } from '../doors/net/descriptors.ts'
 import type { Door } from '../doors/net/door.ts'
@@ -137,6 +138,7 @@ export async function doorsOf(
     acted: parts.acted,
     ...(verbosity !== undefined && { verbosity }),
   }
+  const garbage = new BufferGarbage()
   const doors: Door[] = []
   for (const { name, build } of rows) {
     const port = config[`${name}Port`]
@@ -144,9 +146,10 @@ export async function doorsOf(
     const tls = certificates[name]
     const connectionLimits = {
       turns,
+      garbage,
       dropBytes: config.maxUnsentBytes,
       stallMs: config.stallSeconds * 1000,
-      inputBudget: new InputBudget(config.maxBufferedBytes),
+      inputBudget: new InputBudget(config.maxBufferedBytes, clock),
     }
     const warn = warnings(log, () => clock.nowMs())
     const own = { port, connectionLimits, hooks: hooks(name), warn, ...(tls && { tls }) }

@@ -3,6 +3,7 @@ import type { Clock } from '@crossgear/core-scheduler'
 import { systemClock } from './clock.ts'
 import { systemCode } from '../../errors.ts'
 import { boundsOf, type Bounds, type ConnectionLimits } from './connection-limits.ts'
+import type { BufferGarbage } from './buffer-garbage.ts'
 import { endFailed, guarded } from './guarded.ts'
 import type { InputBudget, Holder } from './input-budget.ts'
 import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
@@ -52,6 +53,7 @@ export class Connection implements Holder, WorkSource {
   readonly #limits: Bounds
   readonly #inputBudget: InputBudget | undefined
   readonly #turns: RoundRobin
+  readonly #garbage: BufferGarbage | undefined
   readonly #clock: Clock
   readonly #dropped: (reason: DropReason, error?: unknown) => void
   readonly #heldBack: () => void
@@ -72,6 +74,8 @@ export class Connection implements Holder, WorkSource {
   /** Called once the peer has read what it was sent. */
   #whenRead: (() => void)[] = []
   #held = false
+  /** Its half-arrived packet waits for others of its address. */
+  #mayRead = true
   /** Requests that came and are not done. */
   #left: WorkLeft = 'none'
   /** More bytes came meanwhile, so it is not read from. */
@@ -95,6 +99,7 @@ export class Connection implements Holder, WorkSource {
     this.socket = socket
     this.#limits = boundsOf(limits)
     this.#inputBudget = limits.inputBudget
+    this.#garbage = limits.garbage
     this.#clock = limits.clock ?? systemClock
     this.#turns = limits.turns ?? new RoundRobin()
     this.#dropped = dropped
@@ -217,6 +222,13 @@ export class Connection implements Holder, WorkSource {
     if (!this.#gone) this.#inputBudget?.keep(this, bytes)
   }
 
+  /** Long half packets of an address are read one after the other. */
+  setMayRead(mayRead: boolean): void {
+    this.#mayRead = mayRead
+    if (mayRead) this.#release()
+    else this.#hold()
+  }
+
   /** Drops its half packet; later bytes could not be read, so it ends. */
   evict(): void {
     this.destroy('buffer')
@@ -254,6 +266,7 @@ export class Connection implements Holder, WorkSource {
   #data(chunk: Buffer): void {
     if (this.gone) return
     this.#arrivedBytes += chunk.length
+    this.#garbage?.made(chunk.length)
     this.run(() => this.#handler.data(chunk))
     if (this.#left === 'none') {
       if (this.#do(requestsPerTurn) !== 'none') return
@@ -363,6 +376,7 @@ export class Connection implements Holder, WorkSource {
     if (this.#gone || socket.destroyed) return
     const ready = this.#ready
     const bytes = this.#readyBytes
+    this.#garbage?.made(bytes)
     this.#ready = []
     this.#readyBytes = 0
     if (ready.length === 1 && ready[0]) socket.write(ready[0])
@@ -402,6 +416,7 @@ export class Connection implements Holder, WorkSource {
     const { holdBackBytes, unanswered, unansweredBytes, unreadBytes } = this.#limits
     const slots = this.#slots
     return (
+      !this.#mayRead ||
       this.#unsentBytes > holdBackBytes * share ||
       this.#unreadBytes > unreadBytes * share ||
       slots.size >= unanswered * share ||

@@ -1,5 +1,12 @@
+import type { Clock } from '@crossgear/core-scheduler'
+import { countedAddress } from './addresses.ts'
+import { systemClock } from './clock.ts'
+import { HalfPackets, type Reader } from './half-packets.ts'
+
 /** A connection whose bytes are counted. */
-export interface Holder {
+export interface Holder extends Reader {
+  /** Of its peer. */
+  readonly address: string
   /** Drops its half-arrived bytes. */
   evict(): void
 }
@@ -10,13 +17,17 @@ export interface Holder {
  */
 export class InputBudget {
   readonly #maxBytes: number
+  readonly #clock: Pick<Clock, 'after'>
   /** In the order in which the packets began. */
   readonly #half = new Map<Holder, number>()
+  readonly #byAddress = new Map<string, HalfPackets>()
   #halfBytes = 0
   #waitingBytes = 0
 
-  constructor(maxBytes: number) {
+  /** The clock is the process's own by default. */
+  constructor(maxBytes: number, clock: Pick<Clock, 'after'> = systemClock) {
     this.#maxBytes = maxBytes
+    this.#clock = clock
   }
 
   /** True if only packets in progress should be read to their end. */
@@ -44,7 +55,16 @@ export class InputBudget {
     this.#halfBytes += bytes - before
     if (bytes === 0) this.#half.delete(holder)
     else this.#half.set(holder, bytes)
+    this.#keepOfAddress(holder, bytes)
     while (this.#halfBytes > this.#maxBytes) this.#evictEarliest()
+  }
+
+  #keepOfAddress(holder: Holder, bytes: number): void {
+    const address = countedAddress(holder.address)
+    const half = this.#byAddress.get(address) ?? new HalfPackets(this.#clock)
+    half.keep(holder, bytes)
+    if (half.isEmpty) this.#byAddress.delete(address)
+    else this.#byAddress.set(address, half)
   }
 
   #evictEarliest(): void {

@@ -25,7 +25,8 @@ const page = readFileSync(
   new URL('../../../../../docs/operate/security.md', import.meta.url),
   'utf8',
 )
-const mib = 1024 * 1024
+const kib = 1024
+const mib = 1024 * kib
 /** As a Gearman packet without arguments. */
 const requestBytes = 12
 /** Requests in one read of a socket. */
@@ -80,14 +81,39 @@ const queues: Readonly<Record<string, () => Promise<Filled>>> = {
   'results of a worker that its clients do not read': async () => {
     const { connection, socket } = await aPeer()
     let held = 0
-    for (; held < 64 * mib && !socket.isPaused(); held += mib) connection.countUnread(mib)
-    return { held, bound: 4 * mib + mib }
+    for (; held < 64 * mib && !socket.isPaused(); held += kib) connection.countUnread(kib)
+    return { held, bound: 256 * kib + kib }
   },
   'half packets and waiting requests of all connections of a door': () => {
     const budget = new InputBudget(512 * mib)
     const evicted: number[] = []
-    for (let at = 0; at < 20; at += 1) budget.keep({ evict: () => void evicted.push(at) }, 64 * mib)
+    for (let at = 0; at < 20; at += 1) {
+      const holder = {
+        address: '127.0.0.1',
+        setMayRead: () => undefined,
+        evict: () => void evicted.push(at),
+      }
+      budget.keep(holder, 64 * mib)
+    }
     return Promise.resolve({ held: 20 - evicted.length, bound: 8 })
+  },
+  'long half packets of an address that are read at a time': () => {
+    const budget = new InputBudget(512 * mib, new ManualClock())
+    let reading = 0
+    for (let at = 0; at < 20; at += 1) {
+      let mayRead = true
+      const holder = {
+        address: '127.0.0.1',
+        setMayRead: (may: boolean) => {
+          reading += Number(may) - Number(mayRead)
+          mayRead = may
+        },
+        evict: () => undefined,
+      }
+      reading += 1
+      budget.keep(holder, 2 * mib)
+    }
+    return Promise.resolve({ held: reading, bound: 1 })
   },
   'connections that take turns': () => {
     const hand = new TurnsByHand()

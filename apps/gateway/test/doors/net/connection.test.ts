@@ -69,11 +69,11 @@ describe('bytes of requests in the budget of their door', () => {
 })
 
 describe('bytes that others have yet to read', () => {
-  const mib = 1024 * 1024
+  const piece = 64 * 1024
 
-  test('hold the connection that sent them from 4 MiB on, until half of them is read', async () => {
+  test('hold the connection that sent them from 256 KiB on, until half of them is read', async () => {
     const { connection } = await aPeer()
-    const read = Array.from({ length: 5 }, () => connection.countUnread(mib))
+    const read = Array.from({ length: 5 }, () => connection.countUnread(piece))
     expect(connection.socket.isPaused()).toBe(true)
     for (const one of read.slice(0, 2)) one()
     expect(connection.socket.isPaused()).toBe(true)
@@ -88,8 +88,8 @@ describe('bytes that others have yet to read', () => {
     connection.whenRead(() => (isRead = true))
     expect([connection.isBehind, isRead]).toEqual([false, true])
     // More than the system takes for a peer that does not read.
-    connection.send(Buffer.alloc(32 * mib))
-    await expect.poll(() => connection.socket.writableLength).toBeGreaterThan(mib)
+    connection.send(Buffer.alloc(512 * piece))
+    await expect.poll(() => connection.socket.writableLength).toBeGreaterThan(16 * piece)
     isRead = false
     connection.whenRead(() => (isRead = true))
     expect([connection.isBehind, isRead]).toEqual([true, false])
