@@ -1,6 +1,11 @@
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { describe, expect, test } from 'vitest'
-import { HalfPackets, sharedBytes, shortBytes, turnMs } from '../../../src/doors/net/half-packets.ts'
+import {
+  HalfPackets,
+  sharedBytes,
+  shortBytes,
+  turnMs,
+} from '../../../src/doors/net/half-packets.ts'
 import { InputBudget } from '../../../src/doors/net/input-budget.ts'
 
 const mib = 1024 * 1024
