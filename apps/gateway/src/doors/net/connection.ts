@@ -74,7 +74,7 @@ export class Connection implements Holder, WorkSource {
   /** Called once the peer has read what it was sent. */
   #whenRead: (() => void)[] = []
   #held = false
-  /** Its half-arrived packet waits for others of its address. */
+  /** False while the half-arrived packet waits for others of the same address. */
   #mayRead = true
   /** Requests that came and are not done. */
   #left: WorkLeft = 'none'

@@ -2,7 +2,7 @@ import type { Clock } from '@crossgear/core-scheduler'
 
 /** A connection with a half-arrived packet. */
 export interface Reader {
-  /** Its packet is read on, or waits. */
+  /** The half-arrived packet is read on, or waits. */
   setMayRead(mayRead: boolean): void
 }
 
@@ -79,7 +79,7 @@ export class HalfPackets {
     this.#endTurn = this.#clock.after(turnMs, () => this.#pass(reader))
   }
 
-  /** Its time is over: it waits behind the others. */
+  /** The time of a packet is over: it waits behind the others. */
   #pass(reader: Reader): void {
     this.#long.delete(reader)
     this.#long.add(reader)
