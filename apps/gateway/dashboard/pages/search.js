@@ -19,7 +19,7 @@ export function SearchPage({ route }) {
   return html`<div>
     <${PageHead}
       title="Search"
-      hint=${html`What has <b><${Name} name=${q} /></b> in its name.
+      hint=${html`What has <b><${Name} name=${q} /></b> in its name.${' '}
         <a href=${hrefOf('jobs', '', { text: q.slice(0, 128) })}>Search payloads and errors</a>`}
     />
     ${data ? html`<${Hits} found=${data} />` : html`<${NotShown} reading=${reading} none="Nothing" />`}
@@ -48,7 +48,7 @@ function Hits({ found: { jobs, functions, queues, batch } }) {
     ${shown.map(
       ([title, hits]) => html`<section class="panel" key=${title}>
         <header><h2>${title}</h2></header>
-        <ul class="inside">${hits.map((hit, at) => html`<li key=${at}>${hit}</li>`)}</ul>
+        <ul class="inside hits">${hits.map((hit, at) => html`<li key=${at}>${hit}</li>`)}</ul>
       </section>`,
     )}
   </div>`
