@@ -119,6 +119,9 @@ describe.skipIf(lacksChromium || lacksRedis)('somebody who is paged at night', (
 
   test('is warned of names that nobody serves, and of a payload that is JSON no more', async () => {
     await gateway.gearman('-b', '-f', 'served', '{"a":1}')
+    // Figures of functions may be a second old.
+    await goTo(page, 'functions?contains=served')
+    await page.locator('td.main a').first().waitFor()
     await goTo(page, 'jobs?function=served')
     await page.getByRole('button', { name: 'New job' }).click()
     const dialog = page.getByRole('dialog')
