@@ -50,6 +50,10 @@ export const reasons = {
     here: 'If a jid is pushed and fetched twice, both jobs can be ended.',
     there: 'the second one stays reserved',
   },
+  outcomes: {
+    here: 'A job that another connection has failed by its jid is still ended by its worker: the first ACK counts, and a FAIL as one more.',
+    there: 'its FAIL is an error, and its ACK changes nothing',
+  },
   enqueuedAt: {
     here: 'A scheduled job that is put back by MUTATE has the time of it as `enqueued_at`; the latency of its queue is known.',
     there: 'it has none, and the latency is an error',
@@ -291,6 +295,12 @@ export const differences: Readonly<Record<string, Differences>> = {
       ...at([6, 14], '-ERR QUEUE PAUSE needs at least one queue'),
       8: '-ERR QUEUE RESUME needs at least one queue',
       10: '-ERR QUEUE REMOVE needs at least one queue',
+    },
+  },
+  'fail: twice, after ACK, before ACK, by another connection': {
+    outcomes: {
+      13: '+OK',
+      21: '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_failures":2,"faktory.total_processed":4}',
     },
   },
   'queue: latency of a job that was put back': { enqueuedAt: { 6: '$ {"default":<seconds>}' } },
