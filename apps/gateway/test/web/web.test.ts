@@ -116,7 +116,7 @@ describe('the web port', () => {
       await import(${module('server/compose')})
       await import(${module('web/web-server')})
       const atStart = loaded()
-      await import(${module('api/web-app')})
+      await import(${module('web/api/web-app')})
       process.stdout.write(JSON.stringify([atStart, loaded()]))`
     const given = [...words.slice(0, -1), '--input-type=module', '-e', code]
     expect(execFileSync(process.execPath, given, { encoding: 'utf8' })).toBe('[false,true]')
