@@ -82,11 +82,15 @@ describeGearman('needs redis-server: what is turned away', ({ open, redis }) => 
       .toBe(1)
     await expect.poll(() => redis('GET', 'count:f3999')).toBe('1')
     const jobs = 20
-    for (let job = 0; job <= jobs; job += 1) await client.submit('SUBMIT_JOB_BG', 'f7', '', 'x')
-    await worker.doNextJob()
-    const before = await sent()
-    for (let job = 0; job < jobs; job += 1) await worker.doNextJob()
-    expect((await sent()) - before).toBeLessThan(jobs * 4_000)
+    const sentForJobs = async (): Promise<number> => {
+      for (let job = 0; job <= jobs; job += 1) await client.submit('SUBMIT_JOB_BG', 'f7', '', 'x')
+      await worker.doNextJob()
+      const before = await sent()
+      for (let job = 0; job < jobs; job += 1) await worker.doNextJob()
+      return (await sent()) - before
+    }
+    // Every ten seconds all functions are named once, as events may have been missed.
+    await expect.poll(sentForJobs).toBeLessThan(jobs * 4_000)
   })
 
   test('functions take room while their workers are connected, beyond a few for each', async () => {
