@@ -31,13 +31,17 @@ local function ableWorkers(workers, consumers, labelled, gate, isAutoOpen)
   return math.max(0, workers - consumers + math.min(labelled, consumers))
 end
 
--- Notes that by-name workers are there, or were until now. Writes once a minute at most, unless `exactly`.
+-- A new `closed` of a lane whose by-name workers are there, or were until now. nil: it stays, which spares a write for a
+-- minute at most, unless `exactly`.
+local function closedAnew(closed, graceMs, now, exactly)
+  local untilMs, current, step = now + graceMs, tonumber(closed or 0), exactly and 0 or 60000
+  if current > untilMs or current < untilMs - step then return integer(untilMs) end
+end
+
+-- Notes that by-name workers are there, or were until now.
 local function noteNamedWorkers(lane, closed, graceMs, now, exactly)
-  local untilMs, step = now + graceMs, exactly and 0 or 60000
-  local current = tonumber(closed or 0)
-  if current > untilMs or current < untilMs - step then
-    redis.call('HSET', metaKey(lane), 'closed', integer(untilMs))
-  end
+  local anew = closedAnew(closed, graceMs, now, exactly)
+  if anew then redis.call('HSET', metaKey(lane), 'closed', anew) end
 end
 
 -- Until when by-name workers close a lane (ms), and `shut` if an operator does.

@@ -25,7 +25,10 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
   -- First, since it is refused if another program has put another type there.
   if change ~= 0 then redis.call('INCRBY', laneKey('count', lane), change) end
   local closed, changed = tonumber(before[4] or 0), {}
-  if named > 0 or namedBefore > 0 or elsewhere == '1' then changed = { 'closed', integer(now + graceMs) } end
+  if named > 0 or namedBefore > 0 or elsewhere == '1' then
+    local anew = closedAnew(closed, graceMs, now, true)
+    if anew then changed = { 'closed', anew } end
+  end
   if named > 0 and named ~= namedBefore then
     changed[#changed + 1], changed[#changed + 2] = 'n:' .. node, named
   end
