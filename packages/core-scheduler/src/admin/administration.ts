@@ -1,6 +1,6 @@
 import type { NodeContext } from '../node/node-context.ts'
 import type { JobRef } from '../model/job.ts'
-import type { JobSummary, LaneLimits } from '../store/admin-ports.ts'
+import type { JobSummary, LaneLimits, Replaced, Replacement } from '../store/admin-ports.ts'
 import type { LaneSizes } from '../store/lane-ports.ts'
 import type { Taken } from '../store/queue-ports.ts'
 import { Part } from '../node/part.ts'
@@ -74,6 +74,15 @@ export class Administration extends Part<NodeContext> {
       if (as !== 'withdrawn') observer.acted(ref.lane, as, 1)
     }
     return isTaken
+  }
+
+  /** Puts another job into the place of one that does not run: both, or neither. */
+  async replace({ lane, id }: JobRef, job: Replacement): Promise<Replaced> {
+    const replaced = await this.parts.store.admin.replace(lane, id, job)
+    if (replaced.kind === 'replaced' && replaced.isRerun) {
+      this.parts.observer.acted(lane, 'requeued', 1)
+    }
+    return replaced
   }
 
   /**

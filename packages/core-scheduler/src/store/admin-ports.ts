@@ -1,4 +1,4 @@
-import type { JobRef } from '../model/job.ts'
+import type { JobRef, NewJob } from '../model/job.ts'
 import type { Band } from '../model/levels.ts'
 import type { Taken } from './queue-ports.ts'
 
@@ -26,6 +26,22 @@ export interface DroppedPiece {
   readonly laneNumber?: number
 }
 
+/**
+ * The job that replaces another one. All that is absent is as the old one has it, but for the times: absent, they are now and
+ * never. `origin`: how an operator's tools name the old one.
+ */
+export type Replacement = Partial<
+  Pick<NewJob, 'input' | 'level' | 'envelope' | 'turn' | 'dueAtMs' | 'staleAtMs' | 'diesStale'>
+> & { readonly origin: string }
+
+/**
+ * The answer to a replacement. `isRerun`: the new job is queued, and the old one was not. `runs`: a worker has the old one, `gone`:
+ * it has ended, `awaited`: a client waits for it, `held`: a rollback keeps it among the dead jobs.
+ */
+export type Replaced =
+  | { readonly kind: 'replaced'; readonly id: number; readonly isRerun: boolean }
+  | { readonly kind: 'runs' | 'gone' | 'awaited' | 'held' }
+
 /** The part of the store that an operator asks for. */
 export interface AdminStore {
   setLimits(lane: string, limits: LaneLimits): Promise<void>
@@ -35,6 +51,8 @@ export interface AdminStore {
    * `moved`.
    */
   cancel(lane: string, id: number, as?: Taken): Promise<boolean>
+  /** Puts another job into the place of one that does not run, in one step: both, or neither. */
+  replace(lane: string, id: number, job: Replacement): Promise<Replaced>
   /** Up to `count` jobs, from `from` on, of each place of a lane's jobs. */
   listJobs(
     lane: string,

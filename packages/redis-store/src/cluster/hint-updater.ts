@@ -30,6 +30,7 @@ const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'open-lane': true,
   'set-workers': true,
   'push-once': true,
+  replace: true,
   'non-empty': false,
   // The next job of a value may have its turn.
   cancel: true,

@@ -1,13 +1,17 @@
-import type {
-  AdminStore,
-  DroppedPiece,
-  JobSummary,
-  LaneLimits,
-  Taken,
+import {
+  type AdminStore,
+  defaultLevel,
+  type DroppedPiece,
+  type JobSummary,
+  type LaneLimits,
+  type Replaced,
+  type Replacement,
+  type Taken,
 } from '@crossgear/core-scheduler'
 import { numbersOf, withdrawLane } from './registration.ts'
 import { ContextPart } from '../connection/context-part.ts'
 import { jobIdOf } from '../jobs/job-fields.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
 
 /** Places of listed jobs; the dead set is not among them. */
 const listedPlaces = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
@@ -54,6 +58,22 @@ export class RedisAdministration extends ContextPart implements AdminStore {
     }
   }
 
+  async replace(lane: string, id: number, job: Replacement): Promise<Replaced> {
+    const { run, keys, withEpoch } = this.context
+    const queue = this.context.queueOf(lane)
+    const due = job.dueAtMs === undefined ? '' : Math.floor(job.dueAtMs)
+    for (let searched = ''; ;) {
+      const words = [lane, id, searched, queue, 0, due, ...changedFields(job)]
+      const reply = await run('replace', [keys.busy(lane)], withEpoch(words, 4))
+      if (Array.isArray(reply)) {
+        const [newId, more] = reply as [number, Buffer | number]
+        if (newId > 0) return { kind: 'replaced', id: newId, isRerun: more === 1 }
+        return { kind: String(more) as Exclude<Replaced['kind'], 'replaced'> }
+      }
+      searched = String(reply)
+    }
+  }
+
   async listJobs(
     lane: string,
     from: number,
@@ -83,6 +103,18 @@ export class RedisAdministration extends ContextPart implements AdminStore {
       ...(gone.length > 0 && { laneNumber: Number(gone[0]) }),
     }
   }
+}
+
+/** The fields of a hash that a replacement changes, each with its value. */
+function changedFields(job: Replacement): ScriptArgument[] {
+  const { input, level, envelope, turn, staleAtMs, diesStale, origin } = job
+  const fields: ScriptArgument[] = ['origin', origin, 'stale', staleAtMs ?? '']
+  fields.push('dies_stale', diesStale ? 1 : '')
+  if (input !== undefined) fields.push('input', input)
+  if (level !== undefined) fields.push('level', level === defaultLevel ? '' : level)
+  if (envelope !== undefined) fields.push('envelope', envelope)
+  if (turn !== undefined) fields.push('turn', turn)
+  return fields
 }
 
 /** Undefined for an entry of another program, which names no job. */

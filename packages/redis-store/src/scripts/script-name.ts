@@ -63,6 +63,7 @@ export type ScriptName =
   | 'reclaim-node'
   | 'rejoin'
   | 'remove-lane'
+  | 'replace'
   | 'reset-totals'
   | 'regain'
   | 'register-in-cluster'

@@ -13,6 +13,7 @@ const growing: ReadonlySet<ScriptName> = new Set([
   'add-history',
   'keep-records',
   'import',
+  'replace',
   'batch-new',
   'batch-join',
   'register-lanes',

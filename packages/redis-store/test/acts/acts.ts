@@ -121,6 +121,31 @@ export const acts: Readonly<Record<string, Act>> = {
       await store.queues.moveJobs('mail', 'scheduled', [copy], { dueAtMs: 0 })
     },
   },
+  'its replacement by another job': {
+    after: 'waits',
+    newId: 3,
+    except: ['a waiting client'],
+    run: async ({ store, first, job: { staleAtMs } }) => {
+      const replaced = { input: Buffer.from('other'), origin: '1-1' }
+      await store.admin.replace('mail', first, {
+        ...replaced,
+        ...(staleAtMs !== undefined && { staleAtMs }),
+      })
+    },
+  },
+  'its replacement when it is dead': {
+    after: 'waits',
+    newId: 3,
+    hasRun: true,
+    except: ['a waiting client'],
+    run: async ({ store, first, job: { staleAtMs } }) => {
+      await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
+      await store.admin.replace('mail', first, {
+        origin: '1-1',
+        ...(staleAtMs !== undefined && { staleAtMs }),
+      })
+    },
+  },
   'a retry that is due': {
     after: 'waits',
     hasRun: true,

@@ -28,6 +28,7 @@ import { stepContract } from './step.ts'
 import { queueContract } from './lanes/queues.ts'
 import { reclaimContract } from './nodes/reclaim.ts'
 import { routedJobContract } from './jobs/routed.ts'
+import { replacementContract } from './jobs/replacement.ts'
 import { setContract } from './jobs/sets.ts'
 import { sharingContract } from './lanes/sharing.ts'
 import { throttleContract } from './lanes/throttles.ts'
@@ -67,6 +68,7 @@ export const commonParts: readonly ContractPart[] = [
   onDeathContract,
   administrationContract,
   registryContract,
+  replacementContract,
   setContract,
   dependenciesContract,
   admissionContract,
