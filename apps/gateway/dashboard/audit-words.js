@@ -2,6 +2,7 @@
 export const actWords = /** @type {Readonly<Record<string, string>>} */ ({
   submitJob: 'Submitted a job',
   resubmitJob: 'Submitted a job again',
+  replaceJob: 'Replaced a job',
   retryJobs: 'Retried jobs',
   cancelJobs: 'Cancelled jobs',
   deleteJobs: 'Deleted jobs',

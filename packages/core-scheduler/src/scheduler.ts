@@ -1,5 +1,5 @@
 import type { BatchStore } from './store/batch-ports.ts'
-import type { CronStore } from './store/admin-ports.ts'
+import type { CronStore, Replaced, Replacement } from './store/admin-ports.ts'
 import type { AuditStore } from './store/audit-ports.ts'
 import type { HistoryStore } from './store/history-ports.ts'
 import type { InspectStore } from './store/inspect-ports.ts'
@@ -16,7 +16,7 @@ import {
   namedSubscription,
 } from './model/subscription.ts'
 import type { Ability, Subscription } from './model/subscription.ts'
-import type { JobRef, JobState, Report } from './model/job.ts'
+import type { Job, JobRef, JobState, Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
 import type { NodeQuestions } from './notify/node-questions.ts'
 import { LeaseTimers } from './dispatch/lease-timers.ts'
@@ -37,7 +37,7 @@ import {
 } from './model/requests.ts'
 import type { FailureReport } from './model/retry-rules.ts'
 import type { KeptOutcome } from './results/kept-outcomes.ts'
-import type { RouteTerms } from './model/route-terms.ts'
+import { type RouteTerms, withTerms } from './model/route-terms.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 
 /** Consumers of more queues share no claims: what they ask for in common would have to be a long text. */
@@ -203,6 +203,26 @@ export class Scheduler {
     const handedIn = traced ? traced(lane, submission) : submission
     this.#parts.submissions.add(lane, handedIn, this.routes.get(fn), ready)
     if (submission.waiter) this.#parts.subscriptions.touch()
+  }
+
+  /**
+   * Puts another job into the place of one that does not run: both, or neither. The terms of its function's route hold for it
+   * as for a new one, and an age that is over begins anew.
+   */
+  replace(old: Job, changes: Replacement): Promise<Replaced> {
+    const { registry, admin } = this.#parts
+    const place = registry.names.parse(old.lane)
+    const route = this.routes.get(place.fn) ?? {}
+    const nowMs = this.storeNowMs()
+    const { staleAtMs = 0, ...unaged } = { ...old, ...changes }
+    const aged = staleAtMs > nowMs ? { ...unaged, staleAtMs } : unaged
+    const { turn, staleAtMs: untilMs, diesStale } = withTerms(aged, route, nowMs, place)
+    return admin.replace(old, {
+      ...changes,
+      ...(turn !== undefined && { turn }),
+      ...(untilMs !== undefined && { staleAtMs: untilMs }),
+      ...(diesStale && { diesStale }),
+    })
   }
 
   /** Runs a task, now or later, when fewer items wait for the store: for work of those who send much, so that others pass. */

@@ -17,17 +17,21 @@ import { NameField } from './name-field.js'
  * @param {(changes: Partial<JobTerms>) => void} props.onChange
  * @param {string} [props.payloadHint]
  * @param {boolean} [props.hasPayload] it can be edited here
+ * @param {boolean} [props.hasQueue] it can be chosen here
  */
-export function JobForm({ terms, onChange, payloadHint, hasPayload = true }) {
+export function JobForm({ terms, onChange, payloadHint, hasPayload = true, hasQueue = true }) {
   return html`<div class="stack">
     <div class="fields">
-      <${NameField}
+      ${
+        hasQueue &&
+        html`<${NameField}
         label="Queue"
         name="queue"
         kind="queue"
         value=${terms.queue}
         onInput=${(/** @type {string} */ queue) => onChange({ queue })}
-      />
+      />`
+      }
       <${TextField} label="Level, 1 to 9" name="level" ...${{ terms, onChange }} pattern="[1-9]" />
       <${TextField} label="Delay, seconds" name="delay" ...${{ terms, onChange }} pattern="[0-9]+" />
     </div>

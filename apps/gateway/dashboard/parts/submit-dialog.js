@@ -44,8 +44,12 @@ export function SubmitDialog({ onClose }) {
   <//>`
 }
 
+/** States of jobs that another one may replace. */
+const replaceable = ['waiting', 'scheduled', 'retry', 'dead']
+
 /**
- * Hands a job in once more, as it is or changed. The bytes stay the same unless the text is edited.
+ * Hands a job in once more, as it is or changed; the old one stays, or the new one takes its place. The bytes stay the same unless the
+ * text is edited.
  *
  * @param {object} props
  * @param {JobDetail} props.job with its payload as text where it is one
@@ -54,24 +58,44 @@ export function SubmitDialog({ onClose }) {
 export function ResubmitDialog({ job, onClose }) {
   const { value, form, is_cut: isCut } = job.payload
   const before = form === 'text' && !isCut ? String(value) : undefined
+  const mayReplace =
+    replaceable.includes(job.state) && job.waiting_clients === 0 && job.door !== 'native'
+  const [isReplaced, setReplaced] = useState(false)
+  const act = isReplaced ? 'replace' : 'resubmit'
   return html`<${HandIn}
     title="Edit and resubmit"
-    label="Submit the new job"
-    said="A new job is handed in."
-    path=${pathWith('/jobs', job.id, '/resubmit')}
+    label=${isReplaced ? 'Replace the job' : 'Submit the new job'}
+    said=${isReplaced ? 'The job is replaced.' : 'A new job is handed in.'}
+    path=${pathWith('/jobs', job.id, `/${act}`)}
     bodyOf=${(/** @type {JobTerms} */ terms) => ({
-      ...termsOf(terms),
+      ...termsOf(isReplaced ? { ...terms, queue: '' } : terms),
       ...(before !== undefined && terms.payload !== before && { payload: { text: terms.payload } }),
     })}
     payload=${before}
     isJson=${before !== undefined && indented(before) !== undefined}
     payloadHint=${before === undefined ? 'The payload is no short text: it goes along as it is, byte for byte.' : ''}
+    hasQueue=${!isReplaced}
     onClose=${onClose}
   >
     <p>
-      A new background job of the same function is handed in, and names this one. This one stays as
-      it is. Fields that are left empty stay as they are.
+      ${
+        isReplaced
+          ? 'In one step this job leaves and the new one takes its place, with its jid, its unique id and all that is left empty here. If a worker takes it first, nothing is changed.'
+          : 'A new background job of the same function is handed in, and names this one, which stays as it is. The new one has another jid; fields that are left empty are as they are here.'
+      }
     </p>
+    ${
+      mayReplace &&
+      html`<label class="check">
+      <input
+        type="checkbox"
+        name="replace"
+        checked=${isReplaced}
+        onChange=${() => setReplaced(!isReplaced)}
+      />
+      Replace the old job
+    </label>`
+    }
   <//>`
 }
 
@@ -85,6 +109,7 @@ export function ResubmitDialog({ job, onClose }) {
  * @param {string | undefined} props.payload to begin with; undefined: it cannot be edited here
  * @param {string} props.payloadHint
  * @param {boolean} [props.isJson] the payload has to be JSON, as it was
+ * @param {boolean} [props.hasQueue] it may go to another queue
  * @param {() => void} props.onClose
  * @param {import('../lib/preact.js').ComponentChildren} props.children above the terms
  */
@@ -97,6 +122,7 @@ function HandIn({
   payload,
   payloadHint,
   isJson = false,
+  hasQueue = true,
   onClose,
   children,
 }) {
@@ -113,7 +139,7 @@ function HandIn({
     <${Form} class="stack" onSubmit=${run}>
       ${children}
       <${JobForm}
-        ...${{ terms, payloadHint, hasPayload: payload !== undefined }}
+        ...${{ terms, payloadHint, hasQueue, hasPayload: payload !== undefined }}
         onChange=${(/** @type {Partial<JobTerms>} */ changes) => setTerms({ ...terms, ...changes })}
       />
       <${Trouble} error=${error ?? (fault && `The payload was JSON, and is none any more: ${fault}`)} />

@@ -31,7 +31,7 @@ describe.skipIf(lacks('bash', '-c', 'true'))('bash completes', () => {
     )
     expect(offered('jo')).toEqual(['jobs'])
     expect(offered('functions', '')).toEqual(expect.arrayContaining(['list', 'open', 'close']))
-    expect(offered('jobs', 're')).toEqual(['retry', 'resubmit'])
+    expect(offered('jobs', 're')).toEqual(['retry', 'resubmit', 'replace'])
     expect(offered('completion', '')).toEqual([...shells])
   })
 
@@ -116,7 +116,7 @@ test.each(shells)('a pipe gets the whole script for %s', (shell) => {
 
 test.skipIf(lacks('fish', '-c', 'true')).each([
   ['crossgear jo', ['jobs']],
-  ['crossgear jobs re', ['resubmit', 'retry']],
+  ['crossgear jobs re', ['replace', 'resubmit', 'retry']],
   ['crossgear jobs move --to', ['--to-queue']],
   ['crossgear jobs list --state de', ['dead']],
   ['crossgear serve --log-level tr', ['trace']],

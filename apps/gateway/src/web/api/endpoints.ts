@@ -189,6 +189,16 @@ export const endpoints = {
     params: strict({ job: jobs.jobId }),
     answer: acts.submittedJob,
   }),
+  replaceJob: act({
+    path: '/jobs/{job}/replace',
+    tag: 'Jobs',
+    body: acts.replacement,
+    status: 201,
+    summary:
+      'Puts a changed job into the place of one that does not run, in one step: both, or neither. It keeps the jid and all that is not given',
+    params: strict({ job: jobs.jobId }),
+    answer: acts.submittedJob,
+  }),
   retryJobs: act({
     path: '/jobs/retry',
     tag: 'Jobs',

@@ -125,6 +125,7 @@ describeApi('a person with some of the functions and queues', () => {
       ['/jobs', { function: 'resize' }],
       ['/workers/order', { wid: 'all', signal: 'quiet' }],
       [`/jobs/${id}/resubmit`, {}],
+      [`/jobs/${id}/replace`, {}],
     ]
     for (const [path, body] of asked) {
       const { status, answer } = await post(path, body)

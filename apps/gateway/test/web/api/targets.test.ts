@@ -56,9 +56,11 @@ async function jobOf(api: ApiGateway, named: Named): Promise<readonly string[]> 
 /** Each act that gives a function jobs, or changes how it is served, by the requests that name a target. */
 const acts: Readonly<Record<string, (api: ApiGateway, named: Named) => Promise<Request[]>>> = {
   submit: (_api, named) => Promise.resolve([['/jobs', apart(named)]]),
-  async resubmit(api, named) {
+  async 'resubmit and replace'(api, named) {
     const names = await jobOf(api, named)
-    return names.map((name) => [`/jobs/${encodeURIComponent(name)}/resubmit`, {}])
+    return names.flatMap((name) =>
+      ['resubmit', 'replace'].map((act) => [`/jobs/${encodeURIComponent(name)}/${act}`, {}]),
+    )
   },
   async 'move and resubmit to a queue'(api, { fn, queue }) {
     const at = fn.lastIndexOf('@')

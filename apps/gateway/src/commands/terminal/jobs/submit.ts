@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { newJob, resubmission } from '../../../web/api/schemas/acts.ts'
+import { newJob, replacement, resubmission } from '../../../web/api/schemas/acts.ts'
 import { oneLine } from '../../../errors.ts'
 import type { Answer, Asked } from '../api-client.ts'
 import type { OptionRow } from '../../../config/option-row.ts'
@@ -10,10 +10,11 @@ import { jobArgument, jobNamed } from './named.ts'
 
 type NewJob = NonNullable<Asked<'submitJob'>['body']>
 type Payload = NewJob['payload']
-type Changes = NonNullable<Asked<'resubmitJob'>['body']>
+
+/** Operations that make a job out of another one. */
+type Again = 'resubmitJob' | 'replaceJob'
 
 const termOptions = optionsOf(newJob, ['function', 'payload'])
-const againOptions = optionsOf(resubmission, ['payload'])
 
 /** Bytes that fit into a body of the API in base 64, with room for the other fields. */
 const longestPayloadBytes = 700_000
@@ -42,22 +43,44 @@ export const submissions: readonly CommandRow[] = [
       return sayJob(await client.call('submitJob', { body }), context)
     },
   },
-  {
-    words: ['jobs', 'resubmit'],
-    summary: 'submit a job again as a new one, unchanged or changed; the old one stays',
+  again(
+    'resubmit',
+    'submit a job again as a new one, unchanged or changed; the old one stays',
+    'resubmitJob',
+    resubmission,
+  ),
+  again(
+    'replace',
+    'put a changed job into the place of one that does not run, in one step',
+    'replaceJob',
+    replacement,
+  ),
+]
+
+/** A command that makes a job out of another one, with the changes that its options and its payload are. */
+function again(
+  word: string,
+  summary: string,
+  operation: Again,
+  body: typeof resubmission | typeof replacement,
+): CommandRow {
+  const options = optionsOf(body, ['payload'])
+  return {
+    words: ['jobs', word],
+    summary,
     arguments: [jobArgument, { ...payloadArgument, help: 'another payload' }],
-    options: [...againOptions, payloadFile],
+    options: [...options, payloadFile],
     run: async (context) => {
       const { client, given } = context
       const [name = '', text] = given.names
       const payload = payloadOf(context, text)
-      const terms = valuesOf(given, againOptions) as Changes
-      const body = { ...terms, ...(payload && { payload }) }
+      const terms = valuesOf(given, options) as NonNullable<Asked<Again>['body']>
+      const changes = { ...terms, ...(payload && { payload }) }
       const { id: job } = await jobNamed(client, name)
-      return sayJob(await client.call('resubmitJob', { params: { job }, body }), context)
+      return sayJob(await client.call(operation, { params: { job }, body: changes }), context)
     },
-  },
-]
+  }
+}
 
 function payloadOf({ given }: CommandContext, text: string | undefined): Payload {
   const file = textOf(given, payloadFile.name)

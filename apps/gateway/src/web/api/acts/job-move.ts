@@ -1,6 +1,6 @@
 import { arrivalOf, type Job, type NewJob, type Scheduler } from '@crossgear/core-scheduler'
 import { picked } from '@crossgear/migration'
-import { membersOf } from '../../../bridge/stored-json.ts'
+import { changedEnvelope } from '../../../bridge/stored-json.ts'
 import { ApiError } from '../api-error.ts'
 import { apiIdOf } from '../reads/job-names.ts'
 import type { FoundJob } from '../reads/job-scan.ts'
@@ -142,14 +142,6 @@ function copyOf(job: Job, queue: string): NewJob {
     foreground: false,
     isMoved: true,
     ...picked(job, copied),
-    ...(envelope !== undefined && { envelope: inQueue(envelope, queue) }),
+    ...(envelope !== undefined && { envelope: changedEnvelope(envelope, { queue }) }),
   }
-}
-
-/** A pushed job names its queue, and its worker is told it. Another envelope stays as it is. */
-function inQueue(envelope: string, queue: string): string {
-  const members = new Map(membersOf(envelope))
-  if (!members.has('jobtype')) return envelope
-  members.set('queue', JSON.stringify(queue))
-  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
 }

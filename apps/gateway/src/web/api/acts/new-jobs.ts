@@ -1,11 +1,13 @@
 import {
   defaultLevel,
   type JobRef,
+  nativeDoor,
   type NewJob,
   type Scheduler,
   type Submitted,
 } from '@crossgear/core-scheduler'
 import { picked } from '@crossgear/migration'
+import { changedEnvelope } from '../../../bridge/stored-json.ts'
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
@@ -21,6 +23,18 @@ const refusals: Readonly<Record<Exclude<Submitted['kind'], 'created' | 'joined'>
   unbatched: 'its batch is not known',
   ticked: 'its tick has its job',
 }
+
+/** Fields that another run of a job has like it. */
+const kept = ['reducer', 'retries', 'reserveForSeconds', 'retentionSeconds', 'onDeath'] as const
+
+/** Why a job is not replaced. */
+const unreplaced = {
+  runs: 'a worker has the job by now: cancel it first, or submit a new one',
+  gone: 'the job has ended meanwhile',
+  awaited: 'a client waits for the job, which would get a failure',
+  held: 'a migration that was rolled back holds the job',
+  native: 'the job came from a native client, which knows it by its place',
+} as const
 
 /** Submits a background job; settles when the store has it. Throws an ApiError if it is refused. */
 export async function handIn(
@@ -45,6 +59,7 @@ export function submittedView(
 /** Submits an operator's jobs: new ones, and copies of earlier ones. */
 export function newJobs({ scheduler, names }: HandlerParts) {
   const { registry } = scheduler
+  const dueAt = (atMs: number | undefined) => (atMs === undefined ? {} : { dueAtMs: atMs })
   const dueAfter = (seconds: number | undefined) =>
     seconds ? { dueAtMs: scheduler.storeNowMs() + seconds * 1000 } : {}
 
@@ -73,16 +88,54 @@ export function newJobs({ scheduler, names }: HandlerParts) {
       const { fn, queue } = registry.names.parse(old.lane)
       const lane = registry.names.lane(fn, body.queue ?? queue)
       scope?.demandTarget(lane)
+      const { envelope } = old
+      const level = levelOf(body.level ?? old.level)
       const job: NewJob = {
         input: body.payload === undefined ? old.input : bytesOf(body.payload),
-        door: 'http',
-        level: levelOf(body.level ?? old.level),
+        door: old.door === nativeDoor ? 'http' : old.door,
+        level,
         foreground: false,
-        ...picked(old, ['retries', 'reserveForSeconds', 'retentionSeconds', 'onDeath']),
+        ...picked(old, kept),
+        // The old job still has its jid.
+        ...(envelope !== undefined && {
+          envelope: changedEnvelope(envelope, {
+            jid: null,
+            queue: body.queue,
+            priority: body.level,
+          }),
+        }),
         ...dueAfter(body.delay_seconds),
         origin: names.of(old),
       }
       return submittedView(names, await handIn(scheduler, lane, job))
+    },
+
+    async replaceJob({ params, body, scope }) {
+      const found = await names.demand(params.job)
+      scope?.demandJob(found)
+      scope?.demandTarget(found.lane)
+      const old = await scheduler.jobs.read(found)
+      if (!old) throw new ApiError('unknown_job', 'the job does not exist, or no longer')
+      if (old.door === nativeDoor) throw new ApiError('not_accepted', unreplaced.native)
+      const { level, payload, delay_seconds: delay } = body
+      const standing = await scheduler.inspect.standing(old.lane, old.id)
+      const isScheduled = standing?.place === 'scheduled' && old.failure === undefined
+      const replaced = await scheduler.replace(old, {
+        ...(payload !== undefined && { input: bytesOf(payload) }),
+        ...(level !== undefined && { level: levelOf(level) }),
+        ...(level !== undefined &&
+          old.envelope !== undefined && {
+            envelope: changedEnvelope(old.envelope, { priority: level }),
+          }),
+        ...(delay === undefined && isScheduled && dueAt(standing.atMs)),
+        ...dueAfter(delay),
+        origin: names.of(old),
+      })
+      if (replaced.kind !== 'replaced') {
+        throw new ApiError('not_accepted', unreplaced[replaced.kind])
+      }
+      const ref = { lane: old.lane, id: replaced.id }
+      return submittedView(names, { ...ref, kind: 'created' })
     },
   } satisfies Partial<Handlers>
 }

@@ -87,6 +87,11 @@ export const newJob = strict({
 })
 
 export const resubmission = strict({ ...terms, payload: Type.Optional(payload) })
+export const replacement = strict({
+  level: terms.level,
+  delay_seconds: terms.delay_seconds,
+  payload: Type.Optional(payload),
+})
 export type PayloadGiven = Static<typeof payload>
 
 export const submittedJob = strict({
