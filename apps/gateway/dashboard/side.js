@@ -16,6 +16,7 @@ const groups = /** @type {const} */ ([
       ['scheduled', 'Scheduled'],
       ['retries', 'Retries'],
       ['dead', 'Dead'],
+      ['errors', 'Errors'],
     ],
   ],
   [

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { actResult, deleteResult } from '../src/web/api/schemas/acts.ts'
 import type * as audit from '../src/web/api/schemas/audit.ts'
+import type { failures } from '../src/web/api/schemas/failures.ts'
 import type * as fleet from '../src/web/api/schemas/fleet.ts'
 import type * as histories from '../src/web/api/schemas/history.ts'
 import type * as jobs from '../src/web/api/schemas/jobs.ts'
@@ -14,7 +15,7 @@ export type FunctionEntry = Static<typeof lanes.functionEntry>
 export type FunctionPage = Static<typeof lanes.functionPage>
 export type OneFunction = Static<typeof lanes.oneFunction>
 export type OneQueue = Static<typeof lanes.oneQueue>
-export type Failures = Static<typeof jobs.failures>
+export type Failures = Static<typeof failures>
 export type QueueEntry = Static<typeof lanes.queueEntry>
 export type QueuePage = Static<typeof lanes.queuePage>
 export type Throttles = Static<typeof lanes.throttles>

@@ -1,6 +1,7 @@
 import { AuditPage } from './audit.js'
 import { BatchesPage } from './batches.js'
 import { CronPage } from './cron.js'
+import { ErrorsPage } from './errors.js'
 import { FunctionsPage } from './functions.js'
 import { JobPage } from './job.js'
 import { JobsPage } from './jobs.js'
@@ -22,6 +23,7 @@ export const pages = new Map([
   ['scheduled', JobsPage],
   ['retries', JobsPage],
   ['dead', JobsPage],
+  ['errors', ErrorsPage],
   ['job', JobPage],
   ['search', SearchPage],
   ['functions', FunctionsPage],

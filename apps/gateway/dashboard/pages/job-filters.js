@@ -36,6 +36,8 @@ const narrowed = /** @type {const} */ ([
   ['function', 'Function'],
   ['queue', 'Queue'],
   ['batch', 'Batch'],
+  ['error_type', 'Error'],
+  ['error_line', 'Message'],
 ])
 
 /**

@@ -51,6 +51,8 @@ const filterNames = /** @type {const} */ ([
   'handle',
   'jid',
   'batch',
+  'error_type',
+  'error_line',
 ])
 
 const jobsPerPage = 50

@@ -19,6 +19,7 @@ import { NameField } from './name-field.js'
  * @param {import('../lib/preact.js').ComponentChildren} [props.means] what it means for this job
  * @param {string} [props.title]
  * @param {string} [props.label] of the button
+ * @param {number} [props.total] the jobs that match, where they are known: they are not counted first
  * @param {string} [props.said] when all is done, after the count
  * @param {() => Promise<unknown>} [props.after] the rest of the act, which is done even where no job matches
  * @param {() => void} props.onClose
@@ -29,10 +30,11 @@ export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
   const { past, isDanger, means: usual } = acts[act]
   const { label = acts[act].label, said = '', after } = more
   const title = more.title ?? `${label}${'filter' in selection ? ': all that match' : ''}`
+  const first = act === 'move' ? 'ask' : more.total === undefined ? 'count' : 'ready'
   const [phase, setPhase] = useState(
-    /** @type {'ask' | 'count' | 'ready' | 'run' | 'stop'} */ (act === 'move' ? 'ask' : 'count'),
+    /** @type {'ask' | 'count' | 'ready' | 'run' | 'stop'} */ (first),
   )
-  const [tally, setTally] = useState(nothingDone)
+  const [tally, setTally] = useState({ ...nothingDone, total: more.total ?? null })
   const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
   const [toQueue, setQueue] = useState('')
   const abort = useRef(new AbortController())

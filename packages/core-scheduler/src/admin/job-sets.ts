@@ -173,7 +173,7 @@ export class JobSets extends Part<NodeContext> {
     count: number,
   ): Promise<void> {
     const { lane } = reading
-    const { ids, times, seen } = await this.parts.store.queues.setIds(
+    const { ids, times, seen } = await this.parts.store.inspect.setIds(
       lane,
       set,
       reading.stayed,

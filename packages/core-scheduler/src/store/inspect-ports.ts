@@ -1,6 +1,6 @@
 import type { Throttle } from './claim-ports.ts'
 import type { LaneOpenness } from './lane-ports.ts'
-import type { JobPlace } from './queue-ports.ts'
+import type { JobPlace, JobSet, SetPage } from './queue-ports.ts'
 
 /** A piece of one place of a lane. */
 export interface PlaceRequest {
@@ -95,6 +95,10 @@ export interface LimitAnswer {
 /** The part of the store by which an operator inspects jobs: each call is short, however many there are. */
 export interface InspectStore {
   page(request: PlaceRequest): Promise<PlacePage>
+  /** Up to `count` members of a set, from `from` on. */
+  setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage>
+  /** Records of the last failure of up to a hundred jobs; absent where a job is gone or has none. */
+  failures(lane: string, ids: readonly number[]): Promise<readonly (string | undefined)[]>
   /** Undefined where there is no such job. */
   standing(lane: string, id: number): Promise<Standing | undefined>
   /** In the order of the questions, each about another lane. */

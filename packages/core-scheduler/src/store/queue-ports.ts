@@ -99,8 +99,6 @@ export interface QueueStore {
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** When the next job of each lane was queued, milliseconds since 1970. */
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
-  /** Up to `count` members of a set, from `from` on. */
-  setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage>
   /** Moves jobs out of a set; returns those that were in it. */
   moveJobs(
     lane: string,

@@ -10,12 +10,15 @@
 --#include keys
 local lane, set, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local keys = { scheduled = queueKey(lane, 'scheduled'), retries = retriesKey(lane), dead = deadKey(lane) }
--- Jobs that wait for their turn stand behind, see turns.lua.
-local last = set == 'scheduled' and '(5e13' or '+inf'
-local page = redis.call('ZRANGEBYSCORE', keys[set], '-inf', last, 'WITHSCORES', 'LIMIT', first, count)
+local page = redis.call('ZRANGE', keys[set], first, first + count - 1, 'WITHSCORES')
 local answer = { #page / 2 }
 for at = 1, #page, 2 do
   local id, belongs = page[at], true
+  -- Jobs that wait for their turn stand behind, see turns.lua.
+  if set == 'scheduled' and tonumber(page[at + 1]) >= 5e13 then
+    answer[1] = (at - 1) / 2
+    break
+  end
   if set == 'scheduled' then belongs = not redis.call('ZSCORE', keys.retries, id) end
   if set == 'retries' then belongs = redis.call('ZSCORE', keys.scheduled, id) end
   if belongs then

@@ -1,6 +1,7 @@
 import {
   searchedBytes,
   type InspectStore,
+  type JobSet,
   type PlacedJob,
   type PlacePage,
   type PlaceRequest,
@@ -10,6 +11,7 @@ import {
   type PayloadStart,
   startedBytes,
   type LimitAnswer,
+  type SetPage,
   type Standing,
   type Throttle,
   type WaitingAnswer,
@@ -39,6 +41,24 @@ export class RedisInspection extends ContextPart implements InspectStore {
       jobs.push({ id, offset: Number(words[at + 1]), ...timeOf(place, score) })
     }
     return { jobs, seen, unsearched, more: more === 1 }
+  }
+
+  async setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage> {
+    const { run, keys } = this.context
+    const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
+    const [seen, ...members] = reply as [number, ...Buffer[]]
+    const numbers = members.map((member) => Number(member.toString()))
+    const every = (second: 0 | 1) => numbers.filter((_, at) => at % 2 === second)
+    return { seen, ids: every(0), times: every(1) }
+  }
+
+  async failures(lane: string, ids: readonly number[]): Promise<readonly (string | undefined)[]> {
+    const { pipeline, keys } = this.context
+    if (ids.length === 0) return []
+    const records = await pipeline((commands) => {
+      for (const id of ids) commands.hget(keys.job(lane, id), 'failure')
+    })
+    return records.map((record) => (typeof record === 'string' ? record : undefined))
   }
 
   async standing(lane: string, id: number): Promise<Standing | undefined> {

@@ -13,7 +13,6 @@ import {
   type QueuedPiece,
   type QueueStore,
   type SetExit,
-  type SetPage,
   type Taken,
 } from '@crossgear/core-scheduler'
 import { JidIndex } from '../jobs/jid-index.ts'
@@ -98,15 +97,6 @@ export class RedisQueues implements QueueStore {
       async (some, first) => (await run('oldest', [keys.queue(first, 'normal')], some)) as Buffer[],
     )
     return reply.map((ms) => (ms.length === 0 ? undefined : Number(ms.toString())))
-  }
-
-  async setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage> {
-    const { run, keys } = this.#parts.context
-    const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
-    const [seen, ...members] = reply as [number, ...Buffer[]]
-    const numbers = numbersOf(members)
-    const every = (second: 0 | 1) => numbers.filter((_, at) => at % 2 === second)
-    return { seen, ids: every(0), times: every(1) }
   }
 
   async moveJobs(

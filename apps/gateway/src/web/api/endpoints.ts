@@ -2,6 +2,7 @@ import { act, adminAct, adminRead, type Endpoint, read, strict, text } from './e
 import * as acts from './schemas/acts.ts'
 import { auditList, auditQuery, entryId, undone } from './schemas/audit.ts'
 import { cursor, functionName, limit, queueName } from './schemas/common.ts'
+import { failureQuery, failures } from './schemas/failures.ts'
 import * as fleet from './schemas/fleet.ts'
 import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
@@ -78,10 +79,10 @@ export const endpoints = {
   listFailures: read({
     path: '/failures',
     tag: 'Jobs',
-    query: jobs.failureQuery,
-    answer: jobs.failures,
+    query: failureQuery,
+    answer: failures,
     summary:
-      'Failed jobs, grouped by the kind and the first line of their error. One call looks at a limited number of jobs',
+      'Failed jobs, grouped by the kind and the first line of their error. One call reads a limited number of jobs, and the next reads on',
   }),
   getScale: read({
     path: '/scale',

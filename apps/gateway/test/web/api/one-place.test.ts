@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { expect, test } from 'vitest'
-import type { failures } from '../../../src/web/api/schemas/jobs.ts'
+import type { failures } from '../../../src/web/api/schemas/failures.ts'
 import { FwpClient } from '../../doors/faktory/support/fwp-client.ts'
 import { operatorOf } from '../../commands/terminal/support/terminal.ts'
 import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
@@ -94,7 +94,7 @@ describeApi('one function and one queue', () => {
       last_failed_at: expect.any(String) as string,
     })
     const example = await api.job(groups[0]?.example ?? '')
-    expect(example.error).toMatchObject({ type: 'Timeout', message: 'no answer\nafter 3 s' })
+    expect(example.error).toMatchObject({ type: 'Timeout', message: 'no answer\nafter 4 s' })
     expect(await groupsOf(api, 'queue=none')).toEqual([])
     expect(await groupsOf(api, 'state=retry')).toEqual([])
 

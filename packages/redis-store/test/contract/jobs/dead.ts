@@ -35,7 +35,7 @@ function failedFor(job: {
 }
 
 async function deadOf(store: SteppedStore): Promise<readonly number[]> {
-  return (await store.queues.setIds('mail', 'dead', 0, 9)).ids
+  return (await store.inspect.setIds('mail', 'dead', 0, 9)).ids
 }
 
 /** Jobs that failed for good. */
@@ -239,7 +239,7 @@ export function deadContract({ open, test }: ContractTests): void {
         retrying: 1,
       })
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([unknown])
-      expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([known])
+      expect((await store.inspect.setIds('mail', 'retries', 0, 9)).ids).toEqual([known])
     })
 
     test('are due at once when a native worker is seen', async ({ world, store }) => {
@@ -259,7 +259,7 @@ export function deadContract({ open, test }: ContractTests): void {
       await store.steps.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await take(store, ['mail'])).toEqual([])
-      expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([id])
+      expect((await store.inspect.setIds('mail', 'retries', 0, 9)).ids).toEqual([id])
     })
   })
 }

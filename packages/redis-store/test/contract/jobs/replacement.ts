@@ -69,7 +69,7 @@ export function replacementContract({ open, test }: ContractTests): void {
       const first = await submitOne(store, 'mail')
       const due = { input: bytes(''), dueAtMs: farAheadMs, origin }
       expect(await store.admin.replace('mail', first, due)).toMatchObject({ kind: 'replaced' })
-      expect(await store.queues.setIds('mail', 'scheduled', 0, 9)).toMatchObject({ ids: [2] })
+      expect(await store.inspect.setIds('mail', 'scheduled', 0, 9)).toMatchObject({ ids: [2] })
       expect(await store.admin.replace('mail', 2, { origin })).toEqual({
         kind: 'replaced',
         id: 3,

@@ -22,7 +22,7 @@ const aged = async (store: SteppedStore, over: Partial<NewJob> = {}): Promise<Pa
   ...over,
 })
 const deadOf = async (store: SteppedStore): Promise<readonly number[]> =>
-  (await store.queues.setIds('mail', 'dead', 0, 9)).ids
+  (await store.inspect.setIds('mail', 'dead', 0, 9)).ids
 
 /** Terms that a job has from its route. */
 export function routedJobContract({ open, test }: ContractTests): void {

@@ -32,7 +32,7 @@ async function filled(store: SteppedStore): Promise<void> {
 }
 
 const members = async (store: SteppedStore, set: JobSet): Promise<readonly number[]> => {
-  const { ids } = await store.queues.setIds('mail', set, 0, 100)
+  const { ids } = await store.inspect.setIds('mail', set, 0, 100)
   return [...ids].sort((one, other) => one - other)
 }
 
@@ -44,9 +44,17 @@ export function setContract({ open, test }: ContractTests): void {
       expect(await members(store, 'scheduled')).toEqual([1, 2])
       expect(await members(store, 'retries')).toEqual([3, 4])
       expect(await members(store, 'dead')).toEqual([5, 6])
-      const page = await store.queues.setIds('mail', 'dead', 1, 1)
+      const page = await store.inspect.setIds('mail', 'dead', 1, 1)
       expect(page).toMatchObject({ ids: [6], seen: 1 })
-      expect((await store.queues.setIds('mail', 'dead', 2, 1)).seen).toBe(0)
+      expect((await store.inspect.setIds('mail', 'dead', 2, 1)).seen).toBe(0)
+    })
+
+    test('have the records of the last failures, in the order that is asked for', async ({
+      store,
+    }) => {
+      await filled(store)
+      const records = await store.inspect.failures('mail', [6, 7, 3, 9])
+      expect(records.map((record) => record !== undefined)).toEqual([true, false, true, false])
     })
 
     test.each(['scheduled', 'retries', 'dead'] as const)(
@@ -66,8 +74,8 @@ export function setContract({ open, test }: ContractTests): void {
             await world.pass(1_000)
           }
         }
-        const mail = await store.queues.setIds('mail', set, 0, 9)
-        const sms = await store.queues.setIds('sms', set, 0, 9)
+        const mail = await store.inspect.setIds('mail', set, 0, 9)
+        const sms = await store.inspect.setIds('sms', set, 0, 9)
         expect([mail.ids, sms.ids]).toEqual([[1, 2], [1]])
         const [first = 0, last = 0] = mail.times
         const [middle = 0] = sms.times

@@ -1,4 +1,5 @@
-import { type JobFilter, failureQuery, jobFilter } from '../../../web/api/schemas/jobs.ts'
+import { failureQuery } from '../../../web/api/schemas/failures.ts'
+import { type JobFilter, jobFilter } from '../../../web/api/schemas/jobs.ts'
 import type { Answer, Asked } from '../api-client.ts'
 import {
   type CommandContext,
@@ -82,10 +83,7 @@ function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): 
   return [due, done, failure].filter((text) => text !== '').join(', ')
 }
 
-const failureOptions = optionsOf(failureQuery, ['cursor'])
-
-/** Groups that are kept apart; jobs of further ones are only counted as looked at. */
-const maxGroups = 1_000
+const failureOptions = optionsOf(failureQuery, ['cursor', 'limit'])
 
 export const listFailures: CommandRow = listCommand({
   words: ['jobs', 'failures'],
@@ -108,21 +106,16 @@ async function failuresOf({
   stderr,
 }: CommandContext): Promise<readonly Group[]> {
   const filter = valuesOf(given, failureOptions) as NonNullable<Asked<'listFailures'>['query']>
-  const groups = new Map<string, Group>()
-  let lookedAt = 0
-  let cursor: string | null | undefined
+  const query = { ...filter, limit: pageSizes.max }
+  let page: Answer<'listFailures'>
   do {
-    const query = { ...filter, ...(cursor && { cursor }) }
-    const page: Answer<'listFailures'> = await client.call('listFailures', { query })
-    lookedAt += page.looked_at
-    for (const group of page.groups) {
-      const key = JSON.stringify([group.type, group.line])
-      const known = groups.get(key)
-      if (known) groups.set(key, { ...known, jobs: known.jobs + group.jobs })
-      else if (groups.size < maxGroups) groups.set(key, group)
-    }
-    cursor = page.cursor
-  } while (cursor !== null)
-  if (groups.size === 0 && !isJson) stderr.write(`No failed job (${lookedAt} looked at).\n`)
-  return [...groups.values()].sort((one, other) => other.jobs - one.jobs)
+    page = await client.call('listFailures', { query })
+  } while (!page.is_current && page.looked_at > 0)
+  const { groups, jobs, counted, ungrouped } = page
+  if (isJson) return groups
+  if (groups.length === 0) stderr.write('No failed job.\n')
+  const uncounted = jobs - counted
+  if (uncounted > 0) stderr.write(`Of ${jobs} jobs ${uncounted} more are not counted.\n`)
+  if (ungrouped > 0) stderr.write(`${ungrouped} jobs have errors beyond those that are listed.\n`)
+  return groups
 }

@@ -99,7 +99,7 @@ export class JobScan {
     const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: max }
     const scan = new LaneScan({ scheduler: this.#scheduler, filter, position, budget, onFound })
     const { registry } = this.#scheduler
-    const lanes = this.#lanesOf(filter, scope).filter(
+    const lanes = this.lanesOf(filter, scope).filter(
       (name) => (registry.numberOf(name) ?? 0) >= position.lane,
     )
     for (let at = 0; at < lanes.length; at += scanBounds.lanesPerStep) {
@@ -121,13 +121,14 @@ export class JobScan {
   async total({ scope, ...filter }: JobFilter & Scoped): Promise<number | null> {
     const { function: _fn, queue: _queue, state, ...others } = filter
     if (Object.keys(others).length > 0) return null
-    const lanes = this.#lanesOf(filter, scope)
+    const lanes = this.lanesOf(filter, scope)
     if (lanes.length > scanBounds.lanes) return null
     const all = await this.#scheduler.jobs.counts(lanes)
     return all.reduce((sum, counts) => sum + standingIn(counts, state), 0)
   }
 
-  #lanesOf(filter: JobFilter, scope: Scope | undefined): readonly string[] {
+  /** Lanes that a filter names, in the order of their numbers. */
+  lanesOf(filter: JobFilter, scope: Scope | undefined): readonly string[] {
     const lanes = this.#allLanesOf(filter)
     return scope ? lanes.filter((lane) => scope.hasLane(lane)) : lanes
   }

@@ -96,10 +96,7 @@ const maxLines = 100
 export function errorOf(failure: string | undefined): JobSummaryView['error'] {
   if (failure === undefined) return null
   const record = recordOf(failure)
-  const text = (name: string): string | null => {
-    const value = record[name]
-    return typeof value === 'string' ? value : null
-  }
+  const text = (name: string): string | null => textIn(record, name)
   const { retry_count: tries, backtrace } = record
   return {
     type: text('errtype'),
@@ -121,8 +118,23 @@ export function attemptsView({
   })
 }
 
-/** The kind and the first line by which failures are grouped; empty where there is none. */
-export function failureKindOf({ failure }: Pick<JobState, 'failure'>) {
+/** The kind and the first line of an error, by which failures are grouped; empty where there is none. */
+export interface FailureKind {
+  readonly type: string
+  readonly line: string
+}
+
+/** The kind of a failure, and when the job last failed. */
+export function failureOf(failure: string | undefined): {
+  readonly kind: FailureKind
+  readonly lastMs: number | undefined
+} {
+  const record = failure === undefined ? {} : recordOf(failure)
+  const lastMs = Date.parse(attemptsOf(record).at(-1)?.at ?? textIn(record, 'failed_at') ?? '')
+  return { kind: failureKindOf({ failure }), lastMs: Number.isNaN(lastMs) ? undefined : lastMs }
+}
+
+function failureKindOf({ failure }: { readonly failure?: string | undefined }): FailureKind {
   const { type, message } = errorOf(failure) ?? {}
   return {
     type: (type ?? '').slice(0, failureBounds.type),
@@ -150,6 +162,11 @@ export function fitsFilter(job: JobState, filter: JobFilter, nowMs: number): boo
     (newer === undefined || ageSeconds <= newer) &&
     isOfKind(job, filter)
   )
+}
+
+function textIn(record: Readonly<Record<string, unknown>>, name: string): string | null {
+  const { [name]: value } = record
+  return typeof value === 'string' ? value : null
 }
 
 function recordOf(text: string): Readonly<Record<string, unknown>> {

@@ -127,31 +127,6 @@ export const jobPage = strict({
   cursor: nextCursor,
 })
 
-export const failureQuery = strict({
-  function: Type.Optional(functionName),
-  queue: Type.Optional(queueName),
-  state: Type.Optional(
-    oneOf(['dead', 'retry'] as const, 'Jobs that failed for good, or that are tried again. dead'),
-  ),
-  cursor,
-})
-
-export const failures = strict({
-  groups: Type.Array(
-    strict({
-      type: word('The kind of the error; empty: none'),
-      line: word('The first line of the error, cut; empty: none'),
-      jobs: count,
-      functions: words('Some of the functions, at most 5'),
-      last_failed_at: timeOrNull,
-      example: word('The id of a job with this error'),
-    }),
-    { description: 'Those with the most jobs first; a group may go on in the next piece' },
-  ),
-  looked_at: count,
-  cursor: nextCursor,
-})
-
 export const payloadForms = ['auto', 'text', 'json', 'hex', 'none'] as const
 
 export const payloadQuery = strict({
