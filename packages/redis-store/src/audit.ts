@@ -26,6 +26,23 @@ export class RedisAudit extends ContextPart implements AuditStore {
     return id ?? ''
   }
 
+  async addPiece(
+    act: string,
+    textOf: (before?: AuditEntry) => string | undefined,
+  ): Promise<string | undefined> {
+    const { redis, run, keys, call } = this.context
+    const { entries, pieceMs } = auditBounds
+    for (;;) {
+      const known = (await call(() => redis.get(keys.act(act)))) ?? ''
+      const before = known === '' ? undefined : await this.find(known)
+      const text = textOf(before)
+      if (text === undefined) return undefined
+      const args = [known, text, entries, pieceMs]
+      const id = String(await run('note-piece', [keys.audit, keys.act(act)], args))
+      if (id !== '') return id
+    }
+  }
+
   async list(count: number, before?: string): Promise<readonly AuditEntry[]> {
     const { redis, keys, call } = this.context
     const end = before === undefined ? '+' : `(${before}`

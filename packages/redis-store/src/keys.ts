@@ -169,9 +169,14 @@ export class StoreKeys extends Keys {
   /** String: 32 bytes in hex, with which sessions of people are signed. */
   readonly sessionKey = `${this.#broker}:session-key`
 
-  /** List: the records of the jobs that an act deleted, or the string `undone`. A day; 4 MiB, and 64 MiB of all acts. */
+  /** List: the records of the jobs that an act, or a piece of it, deleted, or the string `undone`. A day; 4 MiB, and 64 MiB of all. */
   keptOf(act: string): string {
     return `${this.kept}:${act}`
+  }
+
+  /** String: the entry in the audit of an act that is done in pieces. An hour. */
+  act(name: string): string {
+    return `${this.#broker}:act:${name}`
   }
 
   /** Set: cron entries that are paused, added or of a file. */

@@ -3,11 +3,13 @@ export const auditBounds = {
   /** Entries; the server drops them in blocks, so a few more may stand. */
   entries: 10_000,
   entryBytes: 2_048,
+  /** How long an act waits for its next piece, milliseconds. */
+  pieceMs: 3_600_000,
   /** How long the records of deleted jobs are kept, milliseconds. */
   keptMs: 24 * 3_600_000,
-  /** Acts whose records are kept at a time. */
+  /** Acts, or pieces of them, whose records are kept at a time. */
   keptActs: 200,
-  /** Bytes of one act's records, and of those of all acts together. */
+  /** Bytes of the records of one act or piece, and of all together. */
   actBytes: 4 * 1024 * 1024,
   keptBytes: 64 * 1024 * 1024,
 } as const
@@ -28,6 +30,14 @@ export type KeptRecords =
 export interface AuditStore {
   /** Adds an entry of at most {@link auditBounds.entryBytes}; the oldest go. Returns its id. */
   add(text: string): Promise<string>
+  /**
+   * Adds what a piece of an act did to the entry of the act, which `textOf` makes from that of the pieces before. Returns its id;
+   * undefined, and nothing is added, where `textOf` gives none.
+   */
+  addPiece(
+    act: string,
+    textOf: (before?: AuditEntry) => string | undefined,
+  ): Promise<string | undefined>
   /** Up to `count` entries, the newest first; `before`: only older ones than that entry. */
   list(count: number, before?: string): Promise<readonly AuditEntry[]>
   /** One entry by its id. */

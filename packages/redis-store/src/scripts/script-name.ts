@@ -51,6 +51,7 @@ export type ScriptName =
   | 'non-empty'
   | 'note'
   | 'note-epoch'
+  | 'note-piece'
   | 'number-lane'
   | 'oldest'
   | 'open-lane'

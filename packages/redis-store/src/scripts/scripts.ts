@@ -12,6 +12,7 @@ const growing: ReadonlySet<ScriptName> = new Set([
   'step',
   'add-history',
   'keep-records',
+  'note-piece',
   'import',
   'replace',
   'batch-new',

@@ -13,6 +13,8 @@ export interface Act {
   readonly jobs?: number
   /** Why it may have been done in part. It was done. */
   readonly fault?: string
+  /** The name of an act that is done in pieces, of which this is one. It is whole. */
+  readonly act?: string
   /** The records by which it can be undone. None. */
   readonly undo?: string
   /** Why it cannot be undone, though it deleted jobs. */

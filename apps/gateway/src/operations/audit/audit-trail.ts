@@ -10,7 +10,7 @@ export interface NotedAct extends Act {
 }
 
 interface Parts {
-  readonly store: Pick<AuditStore, 'add'>
+  readonly store: Pick<AuditStore, 'add' | 'addPiece'>
   readonly node: string
   readonly log: Logger
 }
@@ -24,11 +24,30 @@ export function auditTrail({ store, node, log }: Parts): OnAct {
     const { operation, door } = act
     if (door !== 'web') log.info({ ...act }, `${operation} by the ${door} port.`)
     try {
-      await store.add(textOf({ ...act, node }))
+      const noted = { ...act, node }
+      const entry =
+        act.act === undefined
+          ? undefined
+          : await store.addPiece(act.act, (before) => {
+              const whole = before ? joined(actOf(before), noted) : noted
+              return whole && textOf(whole)
+            })
+      if (entry === undefined) await store.add(textOf(noted))
     } catch (error) {
       log.error({ ...act }, `The audit lacks an act (${operation}): ${oneLine(error)}.`)
     }
   }
+}
+
+/** An act with one more piece; undefined where that is of another act. */
+function joined(before: NotedAct | undefined, piece: NotedAct): NotedAct | undefined {
+  const isSame = (['operation', 'who', 'target'] as const).every(
+    (part) => before?.[part] === piece[part],
+  )
+  if (!before || !isSame) return undefined
+  const jobs = (before.jobs ?? 0) + (piece.jobs ?? 0)
+  const noUndo = before.noUndo ?? piece.noUndo
+  return { ...before, ...piece, jobs, ...(noUndo !== undefined && { noUndo }) }
 }
 
 /** An entry of bounded size: its target is cut, if anything. */

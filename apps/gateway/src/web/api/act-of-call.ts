@@ -2,6 +2,7 @@ import type { Act } from '../../doors/net/act.ts'
 import type { Identity } from './access.ts'
 import type { ApiAnswer, ApiErrorCode } from './api-error.ts'
 import type { ApiInput } from './api.ts'
+import { pieceOf } from './acts/act-piece.ts'
 
 /** Letters of a call that the audit has. */
 const longestTarget = 1_000
@@ -24,6 +25,7 @@ interface ActAnswer {
   readonly done?: number
   readonly restored?: number
   readonly job?: string
+  readonly cursor?: string | null
   readonly undo?: string | null
   readonly no_undo?: string | null
   readonly error?: { readonly code: ApiErrorCode }
@@ -36,12 +38,17 @@ export function actOfCall(
   { params, body }: Pick<ApiInput, 'params' | 'body'>,
   { status, body: answer }: ApiAnswer,
 ): Act | undefined {
-  const { dry_run: isDry, done, restored, job, undo, no_undo: noUndo, error } = answer as ActAnswer
+  const { dry_run: isDry, done, restored, job, undo, no_undo: noUndo } = answer as ActAnswer
+  const { cursor, error } = answer as ActAnswer
   if (isDry === true || (status >= 300 && status < 500)) return undefined
   const words = Object.entries({ ...(params as object), ...(body as object) })
   const named = Object.fromEntries(words.filter(isNoted))
   const jobs = done ?? restored ?? (job === undefined ? undefined : 1)
   const who = whoIs(identity)
+  const { name: act } =
+    pieceOf(cursor ?? undefined) ??
+    pieceOf((body as ActAnswer | undefined)?.cursor ?? undefined) ??
+    {}
   return {
     door: 'web',
     address: identity.address,
@@ -49,6 +56,7 @@ export function actOfCall(
     target: JSON.stringify(named).slice(0, longestTarget),
     ...(who !== undefined && { who }),
     ...(jobs !== undefined && { jobs }),
+    ...(act !== undefined && { act }),
     ...(error && { fault: error.code }),
     ...(typeof undo === 'string' && { undo }),
     ...(typeof noUndo === 'string' && { noUndo }),

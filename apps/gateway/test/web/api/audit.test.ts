@@ -300,6 +300,46 @@ describeApi('undoing a deletion', () => {
     })
   })
 
+  test('an act in pieces is one entry with all its jobs, and one undo puts them back in their order', async () => {
+    const api = await openAudited()
+    const { client, push } = await jobsInAllPlaces(api)
+    const jids = ['waiting-001', 'waiting-002', 'waiting-003', 'waiting-004', 'waiting-005']
+    for (const jid of jids.slice(1)) await push(jid)
+    const inPieces = async (act: string, filter: object) => {
+      const undos: (string | null)[] = []
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const piece = { filter, limit: 2, ...(cursor !== undefined && { cursor }) }
+        const { status, body } = await post(api, `/jobs/${act}`, piece)
+        expect(status).toBe(200)
+        const answer = body as { cursor: string | null; undo?: string | null }
+        cursor = answer.cursor
+        undos.push(answer.undo ?? null)
+        // Acts of others come between the pieces.
+        await post(api, '/queues/resume', { queues: ['q'] }, 'carol')
+      }
+      return undos.filter((undo) => undo !== null)
+    }
+    const deletions = async () => {
+      const { entries } = await audit(api, 'operation=deleteJobs')
+      return entries.map(({ jobs, undo: state }) => [jobs, state])
+    }
+    const undos = await inPieces('delete', { state: 'waiting' })
+    expect(new Set(undos).size).toBe(3)
+    expect(await deletions()).toEqual([[5, 'possible']])
+    const [entry] = (await audit(api, 'operation=deleteJobs')).entries
+    expect((await undo(api, entry?.entry)).body).toEqual({ restored: 5, left: [] })
+    expect(await deletions()).toEqual([[5, 'undone']])
+    expect((await undo(api, entry?.entry)).status).toBe(409)
+    const again = await inPieces('delete', { state: 'waiting' })
+    const restored = await post(api, '/jobs/restore', { undo: again })
+    expect(restored.body).toEqual({ restored: 5, left: [] })
+    expect(await deletions()).toEqual([
+      [5, 'undone'],
+      [5, 'undone'],
+    ])
+    for (const jid of jids) expect(await client.ask('FETCH q')).toContain(jid)
+  })
+
   test('MUTATE deletes for good, and its entry says so', async () => {
     const api = await openAudited()
     const { client } = await jobsInAllPlaces(api)

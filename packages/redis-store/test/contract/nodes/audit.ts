@@ -21,6 +21,23 @@ export function auditContract({ open, test }: ContractTests): void {
       expect(await there.audit.find('1-1')).toBeUndefined()
     })
 
+    test('has one entry for an act that is done in pieces, and each piece sees those before', async ({
+      store,
+    }) => {
+      const pieceOf = (name: string, piece: string) =>
+        store.audit.addPiece(name, (before) => (before ? `${before.text} ${piece}` : piece))
+      await pieceOf('act', 'one')
+      await store.audit.add('between')
+      await pieceOf('other', 'first')
+      await Promise.all([pieceOf('act', 'two'), pieceOf('act', 'three')])
+      const texts = (await store.audit.list(9)).map(({ text }) => text)
+      expect(texts).toHaveLength(3)
+      expect(texts[0]).toMatch(/^one (two three|three two)$/)
+      expect(texts.slice(1)).toEqual(['first', 'between'])
+      expect(await store.audit.addPiece('act', () => undefined)).toBeUndefined()
+      expect(await store.audit.list(9)).toHaveLength(3)
+    })
+
     test('holds a bounded number of entries: the oldest go', async ({ store }) => {
       const { entries } = auditBounds
       for (let at = 0; at < entries + 300; at += 100) {

@@ -37,13 +37,16 @@ export interface Undoing {
 export class DeletedJobs {
   readonly #scheduler: Scheduler
   readonly #imports: JobReader
+  readonly #name: string
   readonly #records: string[] = []
   readonly #unkept = new Map<Unkept, number>()
   readonly #ending: Ending
   #bytes = 0
   #isFull = false
 
-  constructor(scheduler: Scheduler, imports: JobReader) {
+  /** `name`: that of the records. */
+  constructor(scheduler: Scheduler, imports: JobReader, name: string) {
+    this.#name = name
     this.#scheduler = scheduler
     this.#imports = imports
     this.#ending = new Ending(scheduler)
@@ -68,7 +71,7 @@ export class DeletedJobs {
     if (this.#isFull || bytes > auditBounds.actBytes)
       return { undo: null, no_undo: 'the jobs were too large to be kept' }
     if (this.#records.length === 0) return { undo: null, no_undo: reasons.join(', ') || null }
-    const undo = randomBytes(9).toString('base64url')
+    const undo = this.#name
     const isKept = await this.#scheduler.audit.keep(undo, this.#records).catch(() => false)
     return isKept
       ? { undo, no_undo: reasons.join(', ') || null }

@@ -7,6 +7,7 @@ import type { FoundJob } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
 import type { Scope } from '../scope.ts'
+import { firstPiece, listCursorOf, nextPiece, pieceOf, recordsOf } from './act-piece.ts'
 import { DeletedJobs, type JobReader } from './deleted-jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
@@ -37,11 +38,13 @@ export function jobActs(parts: JobActParts) {
           : ending.end(group, isDry, 'cancelled'),
       ),
     async deleteJobs(input) {
-      const deleted = new DeletedJobs(scheduler, imports)
-      const result = await run(parts, input, async (group, isDry) => {
+      const piece = pieceOf(input.body.cursor) ?? firstPiece()
+      const deleted = new DeletedJobs(scheduler, imports, recordsOf(piece))
+      const act: GroupAct = async (group, isDry) => {
         if (group.place === 'busy') return skip(group.found.length, 'runs: cancel it')
         return isDry ? await ending.end(group, true, 'deleted') : await deleted.take(group)
-      })
+      }
+      const result = await run(parts, input, act, undefined, piece)
       return { ...result, ...(await deleted.finish()) }
     },
     moveJobs: (input) =>
@@ -66,13 +69,15 @@ async function run(
   { body: selection, scope }: Asked,
   act: GroupAct,
   targetOf?: (lane: string) => string,
+  actPiece = pieceOf(selection.cursor) ?? firstPiece(),
 ): Promise<Result> {
   const { filter, dry_run: isDry = false } = selection
   if ((selection.jobs === undefined) === (filter === undefined)) {
     throw new ApiError('invalid_request', 'give either jobs or a filter')
   }
   const scoped = { ...filter, scope }
-  const jobs = selection.jobs ?? (await namedBy(parts, scoped, selection.cursor))
+  const cursor = listCursorOf(selection.cursor)
+  const jobs = selection.jobs ?? (await namedBy(parts, scoped, cursor))
   const tally = new Tally()
   if (jobs) {
     const groups = await groupsOf(parts, jobs, tally)
@@ -89,7 +94,7 @@ async function run(
       cursor: null,
     }
   }
-  const { limit = actBounds.usual, cursor } = selection
+  const { limit = actBounds.usual } = selection
   const total = cursor === undefined ? await parts.scan.total(scoped) : null
   const piece = await parts.scan.piece(scoped, limit, cursor, async (group) => {
     const done = await act(group, isDry)
@@ -101,7 +106,7 @@ async function run(
     ...tally.result(),
     looked_at: piece.lookedAt,
     total,
-    cursor: piece.cursor,
+    cursor: isDry ? piece.cursor : nextPiece(piece.cursor, actPiece),
   }
 }
 

@@ -12,6 +12,7 @@ import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
 import type { Scope } from '../scope.ts'
 import type { HandlerParts } from '../handler-parts.ts'
+import { recordsUpTo } from './act-piece.ts'
 
 /** Notes of imports under this name are those of undone acts. */
 const importName = 'crossgear undo'
@@ -69,6 +70,14 @@ export function undoActs({ scheduler, imports }: HandlerParts) {
     return wanted
   }
 
+  /** Names of records that are still there, of all pieces of an act; where none is, the last, which says why. */
+  const piecesOf = async (undo: string): Promise<readonly string[]> => {
+    const names = recordsUpTo(undo)
+    const kinds = await audit.keptKinds(names)
+    const kept = names.filter((_name, at) => kinds[at] === 'kept')
+    return kept.length > 0 ? kept : [undo]
+  }
+
   /** Puts the jobs under a name back; returns how many. */
   const restore = async (undo: string, left: Left, scope: Scope | undefined): Promise<number> => {
     const lines = await linesOf(undo)
@@ -92,7 +101,10 @@ export function undoActs({ scheduler, imports }: HandlerParts) {
   return {
     async undoAct({ params, scope }) {
       const left = new Left()
-      const restored = await restore(await nameOf(params.entry), left, scope)
+      let restored = 0
+      for (const undo of await piecesOf(await nameOf(params.entry))) {
+        restored += await restore(undo, left, scope)
+      }
       return { restored, left: left.list() }
     },
 

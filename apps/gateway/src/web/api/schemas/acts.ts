@@ -46,7 +46,7 @@ export const deleteResult = strict({
 const maxRestored = 20
 
 export const restored = strict({
-  undo: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{12}$' }), {
+  undo: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{12}(\\.\\d{1,6})?$' }), {
     minItems: 1,
     maxItems: maxRestored,
     description: 'Names that deletions gave, which only who deleted and admins know',
