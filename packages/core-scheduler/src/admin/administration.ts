@@ -43,9 +43,13 @@ export class Administration extends Part<NodeContext> {
     }
   }
 
-  /** Sets how many jobs a lane may hold; 0 is no limit. */
-  async setLimits(lane: string, limits: LaneLimits): Promise<void> {
+  /** Sets how many jobs a lane may hold; 0 is no limit. False for an unknown lane. */
+  async setLimits(lane: string, limits: LaneLimits): Promise<boolean> {
+    // A worker may just have named it.
+    await this.parts.registrar.registered()
+    if (this.parts.registry.numberOf(lane) === undefined) return false
     await this.parts.store.admin.setLimits(lane, limits)
+    return true
   }
 
   /** The limits of lanes. */

@@ -73,6 +73,13 @@ describeGearman('needs redis-server: an administrator', ({ open }) => {
     await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
   })
 
+  test('sets limits of a function that a worker has just named', async () => {
+    const worker = await (await open()).peer()
+    worker.send('CAN_DO', 'mail')
+    expect(await worker.command('maxqueue mail 1 2 3')).toBe('OK')
+    expect(await worker.list('show maxqueue')).toEqual(['mail\t1\t2\t3\t0\t0'])
+  })
+
   test('ends the server, at once or gracefully', async () => {
     const gateway = await open()
     const admin = await gateway.peer()

@@ -188,10 +188,9 @@ export async function cancelJob(session: Session, { handle }: Command<'cancel jo
 
 /** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`: for a known function. */
 export async function setMaxQueue({ scheduler }: Session, command: Command<'maxqueue'>) {
-  const { high, normal, low } = command
-  if (functionFault(command.function) !== undefined) return adminReplies.ok
-  const lane = scheduler.registry.names.canonical(command.function)
-  if (scheduler.registry.numberOf(lane) !== undefined) {
+  const { function: name, high, normal, low } = command
+  if (functionFault(name) === undefined) {
+    const lane = scheduler.registry.names.canonical(name)
     await scheduler.admin.setLimits(lane, { high, normal, low })
   }
   return adminReplies.ok
