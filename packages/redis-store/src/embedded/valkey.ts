@@ -59,6 +59,8 @@ export class Valkey {
   /** Connections that the server has not accepted yet. */
   readonly #pending: number[] = []
   #exports: Exports | undefined
+  /** The server's memory, as it was last. */
+  #view = Buffer.alloc(0)
   #listening = 0
   #lastDescriptor = firstDescriptor
   #isScheduled = false
@@ -171,8 +173,10 @@ export class Valkey {
 
   get #memory(): Buffer {
     if (!this.#exports) throw new Error('Valkey has ended')
-    // After each growth the buffer is another one.
-    return Buffer.from(this.#exports.memory.buffer)
+    const { buffer } = this.#exports.memory
+    // After each growth the memory is another one.
+    if (this.#view.buffer !== buffer) this.#view = Buffer.from(buffer)
+    return this.#view
   }
 
   /** Calls of the operating system. */
