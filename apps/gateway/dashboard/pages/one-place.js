@@ -6,7 +6,7 @@ import { useOrders } from '../parts/confirm-act.js'
 import { FailureGroups } from '../parts/failures.js'
 import { standingColumns } from '../parts/figures.js'
 import { HeldJob, placeOf } from '../parts/held-jobs.js'
-import { LaneActs } from '../parts/lane-acts.js'
+import { FunctionActs, LaneActs } from '../parts/lane-acts.js'
 import { QueueActs } from '../parts/queue-acts.js'
 import { HistoryPlots } from '../parts/history-plots.js'
 import { Table } from '../parts/table.js'
@@ -66,7 +66,12 @@ function OnePlace({ route, kind }) {
         ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`} ${' '}
         <a href=${hrefOf('jobs', '', place)}>Its jobs</a>`}
     >
-      ${mayAct && 'is_paused' in data && html`<${QueueActs} entry=${data} onAsk=${ask} />`}
+      ${
+        mayAct &&
+        ('is_paused' in data
+          ? html`<${QueueActs} entry=${data} onAsk=${ask} />`
+          : html`<${FunctionActs} one=${data} onAsk=${ask} />`)
+      }
       <${Switch}
         label="Plots of"
         value=${span}

@@ -3,11 +3,18 @@ import { useState } from '../lib/hooks.js'
 import { useAct, useShared } from '../state.js'
 import { Trouble } from './bits.js'
 import { Confirm } from './dialog.js'
+import { SweepDialog } from './sweep-dialog.js'
+
+/**
+ * An act that is asked for: one call of the API, or the deletion of the jobs of a place.
+ *
+ * @typedef {Call | { readonly sweep: import('./sweep-dialog.js').Sweep }} Order
+ */
 
 /**
  * An act that is one call of the API.
  *
- * @typedef {object} Order
+ * @typedef {object} Call
  * @property {string} title
  * @property {string} label of its button
  * @property {string} path of the API
@@ -25,15 +32,15 @@ import { Confirm } from './dialog.js'
 export function useOrders(onDone) {
   const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined))
   const onClose = () => setOrder(undefined)
+  const done = () => {
+    onClose()
+    onDone()
+  }
   const dialog =
     order &&
-    html`<${ConfirmAct}
-      ...${{ order, onClose }}
-      onDone=${() => {
-        onClose()
-        onDone()
-      }}
-    />`
+    ('sweep' in order
+      ? html`<${SweepDialog} sweep=${order.sweep} onClose=${onClose} onDone=${done} />`
+      : html`<${ConfirmAct} order=${order} onClose=${onClose} onDone=${done} />`)
   return { ask: setOrder, dialog }
 }
 
@@ -41,7 +48,7 @@ export function useOrders(onDone) {
  * Says what an act means, and does it when told to.
  *
  * @param {object} props
- * @param {Order} props.order
+ * @param {Call} props.order
  * @param {() => void} props.onClose
  * @param {() => void} props.onDone
  */

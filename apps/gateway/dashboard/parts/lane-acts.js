@@ -45,15 +45,11 @@ const acts = /** @type {const} */ ({
     isDanger: false,
     means: 'Faktory consumers get none of its jobs until it is opened.',
   },
-  drop: {
-    label: 'Drop',
-    path: '/functions/drop',
-    isDanger: true,
-    means:
-      'The function and its waiting jobs are removed for good. It must have no worker and no running job.',
-  },
 })
 /** @typedef {keyof typeof acts} Act */
+
+/** Deletions, by whether the function is dropped. */
+const sweeps = /** @type {const} */ ({ empty: 'Empty', drop: 'Drop' })
 
 /** Acts that only admins may do. */
 const ofAdmins = ['open', 'close', 'drop']
@@ -76,28 +72,44 @@ export function LaneActs({ entry, onAsk }) {
     entry.is_paused ? 'pause' : 'resume',
     entry.is_function_paused ? 'hold' : 'release',
     ...(unfitFor[entry.openness] ?? []),
+    entry.waiting === 0 ? 'empty' : '',
   ]
-  const able = Object.entries(acts).filter(([act]) => !unfit.includes(act))
+  const labels = Object.entries(acts).map(([act, { label }]) => [act, label])
+  const able = [...labels, ...Object.entries(sweeps)].filter(([act]) => !unfit.includes(act ?? ''))
   return html`<select
     aria-label=${`Acts on ${entry.function}`}
     value=""
     onChange=${(/** @type {Event} */ event) => {
       const field = /** @type {HTMLSelectElement} */ (event.currentTarget)
-      onAsk(orderOf(/** @type {Act} */ (field.value), entry))
+      onAsk(askedOf(field.value, entry))
       field.value = ''
     }}
   >
     <option value="" disabled selected>Act…</option>
-    ${able.map(([act, { label }]) => html`<option key=${act} value=${act}>${label}</option>`)}
+    ${able.map(([act, label]) => html`<option key=${act} value=${act}>${label}</option>`)}
   </select>`
+}
+
+/**
+ * @param {string} act
+ * @param {FunctionEntry} entry
+ * @returns {Order}
+ */
+function askedOf(act, entry) {
+  if (!(act in sweeps)) return orderOf(/** @type {Act} */ (act), entry)
+  const { function: name, lane, queue } = entry
+  const isDrop = act === 'drop'
+  // The name of a function alone drops it with all its queues.
+  const isWhole = isDrop && lane === name
+  return { sweep: { kind: 'function', name, isDrop, ...(!isWhole && { queue }) } }
 }
 
 /**
  * @param {Act} act
  * @param {FunctionEntry} entry
- * @returns {Order}
+ * @returns {import('./confirm-act.js').Call}
  */
-function orderOf(act, entry) {
+export function orderOf(act, entry) {
   const { label, path, means, isDanger } = acts[act]
   const isOfQueue = path.startsWith('/queues')
   const ofAll = !isOfQueue && entry.lane === entry.function
@@ -111,4 +123,52 @@ function orderOf(act, entry) {
     means: html`<p><b><${Name} name=${isOfQueue ? entry.queue : entry.lane} /></b></p>
       <p>${means}${ofAll && ' It is for all queues of the function.'}</p>`,
   }
+}
+
+/**
+ * The acts on a whole function, on its page.
+ *
+ * @param {{ one: import('../types.d.ts').OneFunction, onAsk: (order: Order) => void }} props
+ */
+export function FunctionActs({ one, onAsk }) {
+  const isAdmin = useIsAdmin()
+  const { function: name, entries, waiting } = one
+  const isPaused = entries.length > 0 && entries.every((entry) => entry.is_function_paused)
+  const isClosed = entries.some(({ openness }) => openness === 'closed' || openness === 'shut')
+  /** @type {readonly (Act | false | undefined)[]} */
+  const all = [isPaused ? 'release' : 'hold', isAdmin && isClosed && 'open']
+  const home = entries.find(({ lane }) => lane === name) ?? entries[0]
+  return html`<span class="acts">
+    ${all.map(
+      (act) =>
+        act &&
+        home &&
+        html`<button
+        key=${act}
+        type="button"
+        class="small"
+        onClick=${() => onAsk(orderOf(act, { ...home, lane: name }))}
+      >
+        ${acts[act].label}
+      </button>`,
+    )}
+    <button
+      type="button"
+      class="small danger"
+      disabled=${waiting === 0}
+      onClick=${() => onAsk({ sweep: { kind: 'function', name, isDrop: false } })}
+    >
+      Empty
+    </button>
+    ${
+      isAdmin &&
+      html`<button
+      type="button"
+      class="small danger"
+      onClick=${() => onAsk({ sweep: { kind: 'function', name, isDrop: true } })}
+    >
+      Drop
+    </button>`
+    }
+  </span>`
 }

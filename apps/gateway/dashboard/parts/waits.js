@@ -90,7 +90,7 @@ export function WaitsNotice({ reason, onAsk }) {
 
 /**
  * @param {NonNullable<Reason['act']>} act
- * @returns {Order}
+ * @returns {import('./confirm-act.js').Call}
  */
 function orderOf({ operation, name }) {
   const { label, path, field, means } = mendings[operation]

@@ -2,7 +2,7 @@ import { Client } from 'faktory-worker'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, signIn } from './support/browser.ts'
+import { confirmed, goTo, lacksChromium, signIn } from './support/browser.ts'
 import type { DashboardGateway } from './support/dashboard-gateway.ts'
 import { openDashboard } from './support/open-dashboard.ts'
 
@@ -10,6 +10,8 @@ let gateway: DashboardGateway
 let page: Page
 let faktory: Client
 let clicks = 0
+
+const later = '2099-01-01T00:00:00Z'
 
 async function click(target: Locator): Promise<void> {
   clicks += 1
@@ -62,5 +64,71 @@ describe.skipIf(lacksChromium || lacksRedis)('an act where one reads', () => {
     await dialog().getByText('a worker has the job by now').waitFor()
     await faktory.ack('edited-002')
     await page.keyboard.press('Escape')
+  })
+
+  test('pauses, resumes and opens a function on its page', async () => {
+    await gateway.gearman('-b', '-f', 'held', 'x')
+    await goTo(page, 'function/held')
+    const head = page.locator('.page-head')
+    await click(head.getByRole('button', { name: 'Pause', exact: true }))
+    await click(dialog().getByRole('button', { name: 'Pause', exact: true }))
+    await page.locator('main p[data-waits="paused"]').waitFor()
+    expect(clicks).toBe(2)
+    await head.getByRole('button', { name: 'Resume', exact: true }).click()
+    await dialog().getByRole('button', { name: 'Resume', exact: true }).click()
+    await page.locator('main p[data-waits="no_worker"]').waitFor()
+    await goTo(page, 'functions?contains=held')
+    await page.getByLabel('Acts on held').selectOption({ label: 'Close to Faktory' })
+    await confirmed(page, 'Close to Faktory')
+    await goTo(page, 'function/held')
+    await head.getByRole('button', { name: 'Open to Faktory' }).click()
+    await confirmed(page, 'Open to Faktory')
+    expect(await faktory.fetch('default')).toMatchObject({ jobtype: 'held' })
+  })
+
+  test('empties a function of more jobs than one call takes, as one act that one click undoes', async () => {
+    const jobs = Array.from({ length: 1_200 }, (_none, at) => ({
+      jid: `many-${String(at).padStart(5, '0')}`,
+      jobtype: 'many',
+      queue: 'many',
+      args: [at],
+    }))
+    expect(await faktory.pushBulk(jobs)).toEqual({})
+    await faktory.push({ jid: 'later-0001', jobtype: 'many', queue: 'many', args: [], at: later })
+    await goTo(page, 'function/many')
+    await page.locator('.page-head').getByRole('button', { name: 'Empty' }).click()
+    await page.locator('[data-tally="ready"]').waitFor()
+    expect(await page.locator('[data-tally="ready"] .big-number').innerText()).toBe('1,200')
+    await confirmed(page, 'Empty')
+    await page.getByText('1,200 jobs deleted.').waitFor()
+    await goTo(page, 'audit?operation=deleteJobs')
+    const rows = page.locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(await rows.first().innerText()).toContain('1,200')
+    clicks = 0
+    await click(page.locator('.toast').getByRole('button', { name: 'Undo' }))
+    await page.getByText('1,200 jobs are back.').waitFor()
+    expect(clicks).toBe(1)
+    await rows.first().getByText('undone').waitFor()
+    expect(await faktory.fetch('many')).toMatchObject({ jid: 'many-00000' })
+  })
+
+  test('drops a function with all its jobs, which an undo brings back, and none that has workers', async () => {
+    for (const words of ['one', 'two']) await gateway.gearman('-b', '-f', 'gone', words)
+    const worker = gateway.spawnGearman('-w', '-f', 'busy', 'cat')
+    await gateway.gearman('-f', 'busy', 'x')
+    await goTo(page, 'function/busy')
+    await page.locator('.page-head').getByRole('button', { name: 'Drop' }).click()
+    await dialog().getByText('cannot be dropped').waitFor()
+    await page.keyboard.press('Escape')
+    worker.kill()
+    await goTo(page, 'functions?contains=gone')
+    await page.getByLabel('Acts on gone').selectOption({ label: 'Drop' })
+    await confirmed(page, 'Drop')
+    await page.getByText('2 jobs deleted. The function is dropped.').waitFor()
+    await page.getByText('No function has that in its name').waitFor()
+    await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('2 jobs are back.').waitFor()
+    expect((await gateway.gearman('-w', '-c', '2', '-f', 'gone')).output).toBe('onetwo')
   })
 })
