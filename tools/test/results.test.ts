@@ -182,7 +182,7 @@ test('a run with parts of paths plays the files that have one of them, from the 
     files: ['redis-store/test/scale', 'packages/b/test/x.test.ts'],
   } as const
   const files = [
-    'packages/redis-store/test/scale/due.test.ts',
+    'packages/redis-store/test/scale/leases.test.ts',
     'packages/b/test/x.test.ts',
     'packages/b/test/y.test.ts',
   ]

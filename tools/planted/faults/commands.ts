@@ -22,7 +22,7 @@ export const faults: FaultTable = {
     file: 'packages/migration/src/sources/gearmand/sqlite-file.ts',
     from: "if (lineOf(error) !== 'database is locked') throw error",
     to: "if (lineOf(error) !== 'another') throw error",
-    test: 'packages/migration/test/sources/gearmand-sqlite.test.ts',
+    test: 'packages/migration/test/sources/gearmand-sqlite.system.test.ts',
     testName: 'a run goes on when another program is done with the file',
   },
   'wal-is-not-read': {
@@ -30,7 +30,7 @@ export const faults: FaultTable = {
     file: 'packages/migration/src/sources/gearmand/gearmand-sqlite.ts',
     from: "if (isWal) db.exec('PRAGMA locking_mode = EXCLUSIVE')",
     to: "if (isWal) db.exec('PRAGMA locking_mode = NORMAL')",
-    test: 'packages/migration/test/sources/gearmand-sqlite.test.ts',
+    test: 'packages/migration/test/sources/gearmand-sqlite.system.test.ts',
     testName: 'a file in WAL mode is read with the changes beside it, which stay there',
   },
   'silent-count-of-jobs': {

@@ -4,7 +4,7 @@ import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreKeys } from '../../src/keys.ts'
-import { RedisStore } from '../../src/index.ts'
+import { RedisStore, type StoreAddress } from '../../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 const keys = new StoreKeys(true)
@@ -15,14 +15,22 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
   let store: RedisStore
   /** Has the index of the lanes that have jobs. */
   let indexing: RedisServer
+  const nodes = (): StoreAddress => ({
+    nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })),
+  })
 
   beforeEach(async () => {
     cluster = await RedisCluster.start({
       words: [...patientCluster, '--cluster-require-full-coverage', 'no'],
     })
-    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-    store = new RedisStore({ nodes }, { answerWithinMs: 1_000 })
-    await store.open()
+    // A gateway, too, waits for its store: on a busy machine nobody may answer in time at first.
+    await vi.waitFor(async () => {
+      store = new RedisStore(nodes(), { answerWithinMs: 1_000 })
+      await store.open().catch(async (error: unknown) => {
+        await store.close()
+        throw error
+      })
+    }, patience)
     indexing = await cluster.masterOf(keys.ready('default'))
   })
   afterEach(async () => {
@@ -179,9 +187,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     })
 
     test('jobs of a dead node go back where possible, and the others when the master is back', async () => {
-      const dead = new RedisStore({
-        nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })),
-      })
+      const dead = new RedisStore(nodes())
       await dead.open()
       await dead.nodes.beat()
       for (const lane of [here, away]) {
