@@ -182,7 +182,8 @@ export class Workers {
   /** All with a wid, and others that fetch. */
   *connectedWorkers(): Generator<ConnectedWorker> {
     for (const worker of new Set([...this.#byWid.values(), ...this.#connected])) {
-      const { wid, number, hello, state, queues, connections, rssKb, lastBeatMs, held } = worker
+      const { wid, number, hello, state, queues, connections, rssKb, held } = worker
+      const { lastBeatMs, goneMs } = worker
       if (wid === undefined && queues.length === 0 && held.size === 0) continue
       const [first] = connections
       const { hostname, pid, labels } = hello
@@ -201,6 +202,7 @@ export class Workers {
         rssKb,
         address: first?.peer,
         lastBeatMs: wid === undefined ? undefined : lastBeatMs,
+        goneMs,
         jobs: held.assignments(),
       }
     }

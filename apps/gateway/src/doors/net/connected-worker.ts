@@ -23,6 +23,8 @@ export interface ConnectedWorker {
   readonly rssKb: number
   /** Time of its last BEAT by the clock of this node, milliseconds. */
   readonly lastBeatMs?: number | undefined
+  /** When it closed its last connection, by the clock of this node, milliseconds; absent: it did not. */
+  readonly goneMs?: number | undefined
   /** The jobs of the worker, the oldest first; some may have ended at another node. */
   readonly jobs: Iterable<Assignment>
 }

@@ -83,6 +83,21 @@ export class Fleet {
     return answers.get(node)
   }
 
+  /** For how long the workers that have gone with these leases have been away, milliseconds, by token; of nodes that are there. */
+  async goneWith(
+    tokens: readonly string[],
+    nodes: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, number>> {
+    const alive = this.#nodes().filter((node) => nodes.has(node))
+    if (alive.length === 0) return new Map()
+    const { answers } = await this.#ask(alive, { ask: 'gone', tokens })
+    return new Map(
+      [...answers.values()].flatMap(({ leases }) =>
+        leases.map(({ token, forMs }) => [token, forMs] as const),
+      ),
+    )
+  }
+
   async #slice(
     node: string,
     question: Omit<WorkersQuestion, 'ask' | 'sums'>,

@@ -40,7 +40,13 @@ export interface HolderQuestion extends JobRef {
   readonly token: string
 }
 
-export type Question = { readonly ask: 'about' } | WorkersQuestion | HolderQuestion
+/** Asks which of some leases are of workers that have gone away. */
+export interface GoneQuestion {
+  readonly ask: 'gone'
+  readonly tokens: readonly string[]
+}
+
+export type Question = { readonly ask: 'about' } | WorkersQuestion | HolderQuestion | GoneQuestion
 
 /** A job of a worker, and for how long, milliseconds. */
 export interface HeldView extends JobRef {
@@ -48,7 +54,7 @@ export interface HeldView extends JobRef {
   readonly forMs: number
 }
 
-export type WorkerView = Omit<ConnectedWorker, 'jobs' | 'lastBeatMs'> & {
+export type WorkerView = Omit<ConnectedWorker, 'jobs' | 'lastBeatMs' | 'goneMs'> & {
   readonly functionCount: number
   readonly beatAgoMs?: number | undefined
   readonly jobCount: number
@@ -86,6 +92,10 @@ export interface Answers {
     readonly worker: WorkerView | null
     /** For how long the worker has had the job, milliseconds. */
     readonly forMs?: number
+  }
+  gone: {
+    /** Leases of workers that have gone, and for how long these have been away, milliseconds. */
+    readonly leases: readonly { readonly token: string; readonly forMs: number }[]
   }
 }
 
@@ -126,6 +136,8 @@ export class NodeAnswers {
         return this.#listed(question)
       case 'holder':
         return this.#holder(question)
+      case 'gone':
+        return this.#gone(question)
       default:
         return undefined
     }
@@ -165,6 +177,19 @@ export class NodeAnswers {
     return { worker: null }
   }
 
+  #gone({ tokens }: GoneQuestion): Answers['gone'] {
+    const wanted = new Set(tokens)
+    const nowMs = this.#parts.clock.nowMs()
+    const leases: Answers['gone']['leases'][number][] = []
+    for (const { jobs, goneMs } of this.#workers()) {
+      if (goneMs === undefined) continue
+      for (const { job } of jobs) {
+        if (wanted.has(job.token)) leases.push({ token: job.token, forMs: nowMs - goneMs })
+      }
+    }
+    return { leases }
+  }
+
   *#workers(): Generator<ConnectedWorker> {
     for (const door of this.#parts.doors()) yield* door.connectedWorkers()
   }
@@ -192,7 +217,7 @@ export class NodeAnswers {
 
   #view(worker: ConnectedWorker, from: number, count: number): WorkerView {
     const nowMs = this.#parts.clock.nowMs()
-    const { lastBeatMs, functions, queues, ...rest } = worker
+    const { lastBeatMs, goneMs: _gone, functions, queues, ...rest } = worker
     const held = this.#held(worker)
     return {
       ...rest,

@@ -28,7 +28,7 @@ export function composeApi(parts: ApiParts): Api {
   const all: HandlerParts = {
     ...parts,
     names,
-    waits: new WaitReasons({ scheduler, config: parts.config, names }),
+    waits: new WaitReasons({ ...parts, names }),
     scan: new JobScan(scheduler),
     view: new LatestView(parts.snapshots),
   }

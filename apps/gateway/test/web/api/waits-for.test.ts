@@ -195,4 +195,49 @@ describeApi('the reason why jobs wait', () => {
       .poll(async () => (await api.job(handle)).waits_for?.text)
       .toMatch(/^Its worker vanished at \S+Z, back at \S+Z$/)
   })
+
+  test("is the end of its lease where a Faktory worker vanished with a Faktory client's job", async () => {
+    const api = await openApi()
+    const consumer = await api.gateway.consumer({ wid: 'leaver' })
+    await consumer.push('held-00001', { jobtype: 'f', queue: 'q', reserve_for: 300 })
+    await consumer.ask('FETCH q')
+    expect((await api.job('held-00001')).waits_for).toBeNull()
+    const { reserved_until: until } = await api.job('held-00001')
+    consumer.close()
+    const seconds = (until ?? '').replace(/\.\d+Z$/, 'Z')
+    await expect
+      .poll(async () => (await api.job('held-00001')).waits_for)
+      .toMatchObject({
+        code: 'vanished',
+        text: expect.stringMatching(/^Its worker vanished at \S+Z, back at \S+Z$/) as string,
+        until: seconds,
+      })
+    expect((await api.jobs('state=running')).jobs[0]?.waits_for?.code).toBe('vanished')
+    const back = await api.gateway.consumer({ wid: 'leaver' })
+    await expect.poll(async () => (await api.job('held-00001')).waits_for).toBeNull()
+    expect(await back.ask('ACK {"jid":"held-00001"}')).toBe('+OK')
+  })
+
+  test('is the limit of a queue per worker, once each has its share', async () => {
+    const file = await configFile(`
+      [throttles.narrow]
+      worker = 1`)
+    const api = await openApi(undefined, { config: file })
+    const first = await api.gateway.consumer({ wid: 'one' })
+    for (let at = 0; at < 3; at += 1) {
+      await first.push(`narrow-00${at}`, { jobtype: 'f', queue: 'narrow' })
+    }
+    await first.ask('FETCH narrow')
+    const reasons = async () =>
+      (await api.jobs('queue=narrow&state=waiting')).jobs.map(
+        ({ waits_for: reason }) => reason?.text,
+      )
+    const full = '1 run, and its worker may have 1 (limit of the queue per worker)'
+    await expect.poll(reasons).toEqual([full, full])
+    const second = await api.gateway.consumer({ wid: 'two' })
+    await second.ask('FETCH narrow')
+    await expect
+      .poll(reasons)
+      .toEqual(['2 run, and each of 2 workers may have 1 (limit of the queue per worker)'])
+  })
 })

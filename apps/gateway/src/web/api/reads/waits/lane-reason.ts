@@ -10,7 +10,9 @@ export interface PauseFact {
 /** A limit that a lane has, and how full it is. */
 export interface LimitFact {
   readonly of: 'route' | 'queue'
-  readonly concurrency: number | undefined
+  readonly concurrency?: number
+  /** Jobs at a time of one worker. */
+  readonly perWorker?: number
   readonly running: number
   readonly nextAtMs?: number
 }
@@ -84,12 +86,26 @@ const isFull: Rule = ({ limits }) => {
   )
 }
 
+/** Each worker has at most its share, so that with as many jobs as all shares together all are at work. */
+const areWorkersFull: Rule = ({ limits, workers }) => {
+  const full = limits.find(
+    ({ perWorker, running }) => perWorker !== undefined && running >= perWorker * workers,
+  )
+  if (!full) return undefined
+  const { running, perWorker = 0, of } = full
+  const who = workers === 1 ? 'its worker' : `each of ${workers} workers`
+  return reason(
+    'limit',
+    `${running} run, and ${who} may have ${perWorker} (limit of the ${of} per worker)`,
+  )
+}
+
 const needsFreeWorker: Rule = ({ workers }) =>
   reason('worker', `Waits for a free worker of ${workers}`)
 
 /** Rules that hold for each job of a lane, whichever is next; the first that answers is the reason. */
 const ofWholeLane: readonly Rule[] = [isPaused, isQueuePaused, isClosed, lacksWorkers]
-const ofLimits: readonly Rule[] = [waitsForRate, isFull]
+const ofLimits: readonly Rule[] = [waitsForRate, isFull, areWorkersFull]
 
 /** The reason that holds all jobs of a lane back, whatever their turn. */
 export function laneObstacle(facts: LaneFacts): Reason | undefined {

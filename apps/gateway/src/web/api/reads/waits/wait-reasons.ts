@@ -2,10 +2,13 @@ import {
   defaultDeadWorkerMs,
   functionLimit,
   holderOf,
+  type JobState,
   type LaneAnswer,
   type Scheduler,
   type Throttle,
 } from '@crossgear/core-scheduler'
+import type { Fleet } from '../../../../operations/fleet/fleet.ts'
+import { picked } from '@crossgear/migration'
 import type { Config } from '../../../../config/load-config.ts'
 import { type LaneFigures, queuedIn } from '../../../../operations/metrics/store-snapshot.ts'
 import type { JobNames } from '../job-names.ts'
@@ -22,6 +25,15 @@ interface Parts {
   readonly scheduler: Scheduler
   readonly config: () => Config
   readonly names: JobNames
+  readonly fleet: Pick<Fleet, 'goneWith'>
+}
+
+/** When the workers that have gone with leases were last there, milliseconds since 1970, by token. */
+interface Vanished {
+  /** Noted in the store: of jobs that go back a fixed time later. */
+  readonly noted: ReadonlyMap<string, number>
+  /** Known to their gateway alone: of jobs that go back when their lease ends. */
+  readonly known: ReadonlyMap<string, number>
 }
 
 /** Says why jobs, and those of whole lanes, wait: the one place that decides it. */
@@ -53,25 +65,37 @@ export class WaitReasons {
 
   async #ofSome(found: readonly FoundJob[]): Promise<readonly (Reason | null)[]> {
     const ids = new Map<string, number[]>()
-    const tokens: string[] = []
+    const held: (JobState & { readonly token: string })[] = []
     for (const { job, placed } of found) {
       const state = stateOf(job, placed)
+      const { token } = job
       if (state === 'waiting') ids.set(job.lane, [...(ids.get(job.lane) ?? []), job.id])
-      if (state === 'running' && job.token !== undefined) tokens.push(job.token)
+      if (state === 'running' && token !== undefined && holderOf(token) === 'consumer') {
+        held.push({ ...job, token })
+      }
     }
-    const [facts, vanished] = await Promise.all([
+    const [facts, noted, known] = await Promise.all([
       this.#factsOf(ids),
-      this.#parts.scheduler.inspect.vanishedWith(
-        tokens.filter((token) => holderOf(token) === 'consumer'),
-      ),
+      this.#parts.scheduler.inspect.vanishedWith(held.map(({ token }) => token)),
+      this.#goneWith(held.filter(({ door }) => door === 'faktory').map(({ token }) => token)),
     ])
+    const vanished = { noted, known }
     return found.map((one) => this.#ofJob(one, facts, vanished))
+  }
+
+  /** A Faktory worker may end its own jobs at any time of their lease: no store notes who has them. */
+  async #goneWith(tokens: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { scheduler, fleet } = this.#parts
+    const nodes = new Set(tokens.flatMap((token) => nodeOfToken(token) ?? []))
+    const goneFor = await fleet.goneWith(tokens, nodes)
+    const nowMs = scheduler.storeNowMs()
+    return new Map([...goneFor].map(([token, forMs]) => [token, nowMs - forMs]))
   }
 
   #ofJob(
     { job, placed }: FoundJob,
     facts: ReadonlyMap<string, LaneFactsAnswer>,
-    vanished: ReadonlyMap<string, number>,
+    vanished: Vanished,
   ): Reason | null {
     const state = stateOf(job, placed)
     if (state === 'scheduled' || state === 'retry') {
@@ -90,10 +114,7 @@ export class WaitReasons {
     })
   }
 
-  #ofRunning(
-    { job: { token = '' }, placed }: FoundJob,
-    vanished: ReadonlyMap<string, number>,
-  ): Reason | null {
+  #ofRunning({ job: { token = '' }, placed }: FoundJob, { noted, known }: Vanished): Reason | null {
     if (token === '') return null
     if (holderOf(token) === 'named') {
       const node = nodeOfToken(token)
@@ -101,8 +122,11 @@ export class WaitReasons {
       const isGone = node !== undefined && !this.#parts.scheduler.nodes.has(node)
       return isGone ? vanishedReason() : null
     }
-    const sinceMs = vanished.get(token)
-    if (sinceMs === undefined) return null
+    const sinceMs = noted.get(token)
+    if (sinceMs === undefined) {
+      const knownMs = known.get(token)
+      return knownMs === undefined ? null : vanishedReason(knownMs, placed.atMs)
+    }
     const back = Math.min(placed.atMs ?? Infinity, sinceMs + defaultDeadWorkerMs)
     return vanishedReason(sinceMs, back)
   }
@@ -174,7 +198,7 @@ export class WaitReasons {
     const facts = new Map(
       [...wanted].map(([name, { of, limit }], at): [string, LimitFact] => {
         const answer = answers[at] ?? { running: 0 }
-        return [name, { of, concurrency: limit.concurrency, ...answer }]
+        return [name, { of, ...picked(limit, ['concurrency', 'perWorker']), ...answer }]
       }),
     )
     return new Map(
