@@ -28,6 +28,12 @@ export class Live {
      * @type {{ readonly error: string, readonly code: string } | undefined}
      */
     this.trouble = undefined
+    /**
+     * Since when they are, milliseconds.
+     *
+     * @type {number | undefined}
+     */
+    this.lostAtMs = undefined
     /** @type {string | undefined} */
     this.version = undefined
     /** @type {Set<() => void>} */
@@ -89,6 +95,7 @@ export class Live {
     this.samples = []
     this.state = 'connecting'
     this.trouble = undefined
+    this.lostAtMs = undefined
   }
 
   #stop() {
@@ -160,6 +167,7 @@ export class Live {
   #become(state, trouble) {
     this.state = state
     this.trouble = trouble
+    this.lostAtMs = trouble && (this.lostAtMs ?? Date.now())
     for (const listener of this.listeners) listener()
   }
 }

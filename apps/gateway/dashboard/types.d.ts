@@ -7,6 +7,7 @@ import type * as histories from '../src/web/api/schemas/history.ts'
 import type * as jobs from '../src/web/api/schemas/jobs.ts'
 import type * as lanes from '../src/web/api/schemas/lanes.ts'
 import type { searchAnswer } from '../src/web/api/schemas/search.ts'
+import type { troubles } from '../src/web/api/schemas/troubles.ts'
 import type * as sessions from '../src/web/api/schemas/session.ts'
 
 /** The answers of the API, by the schemas that it is checked by itself. */
@@ -39,5 +40,6 @@ export type Cron = Static<typeof fleet.cron>
 export type Batch = Static<typeof fleet.batch>
 export type BatchPage = Static<typeof fleet.batchPage>
 export type Migrations = Static<typeof fleet.migrations>
+export type Troubles = Static<typeof troubles>
 export type Session = Static<typeof sessions.session>
 export type History = Static<typeof histories.history>

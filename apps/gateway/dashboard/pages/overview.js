@@ -1,13 +1,14 @@
 import { html } from '../html.js'
 import { useMemo } from '../lib/hooks.js'
-import { brief, count, duration, plural, rate } from '../format.js'
-import { Code, Empty, Name, NotShown, PageHead, Switch, Trouble } from '../parts/bits.js'
+import { brief, count, duration, plural, rate, stamp } from '../format.js'
+import { Code, Empty, Name, NotShown, PageHead, Switch, When } from '../parts/bits.js'
 import { Figure } from '../parts/figures.js'
 import { HistoryPlots } from '../parts/history-plots.js'
 import { useTrends } from '../parts/list-page.js'
 import { Plot } from '../parts/plot.js'
 import { Sparkline } from '../parts/sparkline.js'
 import { Table } from '../parts/table.js'
+import { TroubleList } from '../parts/troubles.js'
 import { WaitWords } from '../parts/waits.js'
 import { hrefOf, refine } from '../router.js'
 import { useLive, useOwnGlobs } from '../state.js'
@@ -43,9 +44,9 @@ export function OverviewPage({ route }) {
     <//>
     ${
       latest
-        ? html`<div class="stack">
-          <${Connection} live=${live} />
-          <${Notices} overview=${latest} />
+        ? html`<${Connection} live=${live} />
+        <div class=${`stack ${live.trouble ? 'lost' : ''}`}>
+          <${TroubleList} />
           <${Tiles} overview=${latest} live=${live} />
           ${
             span === 'live'
@@ -62,26 +63,29 @@ export function OverviewPage({ route }) {
 
 const unread = { error: undefined, code: undefined }
 
+/** What is lost, by the code of the refusal. */
+const losses = /** @type {Readonly<Record<string, string>>} */ ({
+  unreachable: 'The gateway is lost',
+  store_unavailable: 'The store is lost',
+  not_running: 'The store is lost',
+})
+
 /** @param {{ live: import('../live.js').Live }} props */
-function Connection({ live: { state, trouble } }) {
-  if (trouble) return html`<${Trouble} error=${`${trouble.error} The page shows how it was.`} />`
+function Connection({ live: { state, trouble, lostAtMs = Date.now() } }) {
+  if (trouble) {
+    const since = new Date(lostAtMs).toISOString()
+    return html`<p class="notice bad" role="alert" data-lost=${trouble.code}>
+      <span>
+        <b>${losses[trouble.code] ?? 'The figures are lost'}</b> since ${stamp(since)}${' '}(<${When} time=${since} />). <bdi>${trouble.error}</bdi> The page shows how it was.
+      </span>
+    </p>`
+  }
   return (
     state === 'asked' &&
     html`<p class="notice warn" role="status">
       The gateway has no room for another live view: this page asks for its figures every 5 seconds.
     </p>`
   )
-}
-
-/** @param {{ overview: Overview }} props */
-function Notices({ overview }) {
-  const { paused_queues: paused } = overview
-  if (paused.length === 0) return null
-  return html`<p class="notice warn">
-    <b>${plural(paused.length, 'queue is', 'queues are')} paused:</b>
-    ${paused.slice(0, 5).map((queue) => html`<${Name} key=${queue} name=${queue} />`)}
-    <a href=${hrefOf('queues')}>Look at the queues</a>
-  </p>`
 }
 
 /**

@@ -44,7 +44,16 @@ const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g
  */
 export function waitText(reason) {
   if (reason === undefined) return 'Why it waits is unknown: the gateway is of a former version'
-  return reason === null ? '' : visible(reason.text.replace(times, (time) => stamp(time)))
+  return reason === null ? '' : zoned(reason.text)
+}
+
+/**
+ * A sentence of the gateway with its times in the zone of the viewer.
+ *
+ * @param {string} text
+ */
+export function zoned(text) {
+  return visible(text.replace(times, (time) => stamp(time)))
 }
 
 /**
@@ -72,7 +81,7 @@ const alarming = new Set(['paused', 'queue_paused', 'closed', 'no_worker', 'vani
 export function WaitsNotice({ reason, onAsk }) {
   const [mayAct, isAdmin] = [useMayAct(), useIsAdmin()]
   if (reason === null) return null
-  const order = reason?.act && orderOf(reason.act)
+  const order = reason?.act && mendingOf(reason.act)
   const may = mayAct && (isAdmin || reason?.act?.operation !== 'openFunctions')
   return html`<p
     class=${`notice ${reason && alarming.has(reason.code) ? 'warn' : ''}`}
@@ -89,10 +98,12 @@ export function WaitsNotice({ reason, onAsk }) {
 }
 
 /**
+ * The order for an act that the gateway names.
+ *
  * @param {NonNullable<Reason['act']>} act
  * @returns {import('./confirm-act.js').Call}
  */
-function orderOf({ operation, name }) {
+export function mendingOf({ operation, name }) {
   const { label, path, field, means } = mendings[operation]
   return {
     title: label,

@@ -92,6 +92,26 @@ export interface LimitAnswer {
   readonly nextAtMs?: number
 }
 
+/** A server of the store, by its own report. */
+export interface ServerReport {
+  /** Its address. */
+  readonly server: string
+  readonly usedBytes: number
+  /** Its `maxmemory`; 0: none. */
+  readonly maxBytes: number
+  /** Memory of its machine. */
+  readonly machineBytes: number
+  /** Its `maxmemory-policy`. */
+  readonly policy: string
+  readonly isAppendOnly: boolean
+  /** It could not write what it keeps on disk the last time. */
+  readonly hasFailed: boolean
+  /** When its last snapshot was stored, milliseconds since 1970; absent: none was since its start. */
+  readonly savedMs?: number
+  /** Changes since then. */
+  readonly unsaved: number
+}
+
 /** The part of the store by which an operator inspects jobs: each call is short, however many there are. */
 export interface InspectStore {
   page(request: PlaceRequest): Promise<PlacePage>
@@ -114,6 +134,8 @@ export interface InspectStore {
     limits: readonly (readonly [name: string, limit: Throttle])[],
     nowMs: number,
   ): Promise<readonly LimitAnswer[]>
+  /** All servers that take jobs, but for those whose user may not ask. */
+  servers(): Promise<readonly ServerReport[]>
   /** When the Faktory workers that have vanished with these leases were last there, milliseconds since 1970, by token. */
   vanishedWith(tokens: readonly string[]): Promise<ReadonlyMap<string, number>>
 }

@@ -11,12 +11,14 @@ import {
   type PayloadStart,
   startedBytes,
   type LimitAnswer,
+  type ServerReport,
   type SetPage,
   type Standing,
   type Throttle,
   type WaitingAnswer,
 } from '@crossgear/core-scheduler'
 import { ContextPart } from '../connection/context-part.ts'
+import { reportOf } from '../connection/server-report.ts'
 import { chunks } from '../chunks.ts'
 import { jobIdOf } from './job-fields.ts'
 
@@ -112,6 +114,12 @@ export class RedisInspection extends ContextPart implements InspectStore {
         return { running, ...(nextAtMs > nowMs && { nextAtMs }) }
       }),
     )
+  }
+
+  async servers(): Promise<readonly ServerReport[]> {
+    const { context } = this
+    const reports = await context.call(() => Promise.all(context.masters().map(reportOf)))
+    return reports.filter((report) => report !== undefined)
   }
 
   async vanishedWith(tokens: readonly string[]): Promise<ReadonlyMap<string, number>> {

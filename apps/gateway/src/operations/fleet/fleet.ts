@@ -4,6 +4,7 @@ import {
   type Answers,
   NodeAnswers,
   type AnswerParts,
+  type HeldView,
   type Question,
   questionText,
   type WorkersQuestion,
@@ -96,6 +97,12 @@ export class Fleet {
         leases.map(({ token, forMs }) => [token, forMs] as const),
       ),
     )
+  }
+
+  /** Leases whose workers have gone away, and for how long; at most a thousand of each node. */
+  async gone(): Promise<readonly HeldView[]> {
+    const { answers } = await this.#ask(this.#nodes(), { ask: 'gone' })
+    return [...answers.values()].flatMap(({ leases }) => leases)
   }
 
   async #slice(

@@ -40,10 +40,10 @@ export interface HolderQuestion extends JobRef {
   readonly token: string
 }
 
-/** Asks which of some leases are of workers that have gone away. */
+/** Asks which leases are of workers that have gone away, of some or of all. */
 export interface GoneQuestion {
   readonly ask: 'gone'
-  readonly tokens: readonly string[]
+  readonly tokens?: readonly string[]
 }
 
 export type Question = { readonly ask: 'about' } | WorkersQuestion | HolderQuestion | GoneQuestion
@@ -94,8 +94,8 @@ export interface Answers {
     readonly forMs?: number
   }
   gone: {
-    /** Leases of workers that have gone, and for how long these have been away, milliseconds. */
-    readonly leases: readonly { readonly token: string; readonly forMs: number }[]
+    /** Leases of workers that have gone, and for how long these have been away. */
+    readonly leases: readonly HeldView[]
   }
 }
 
@@ -178,13 +178,16 @@ export class NodeAnswers {
   }
 
   #gone({ tokens }: GoneQuestion): Answers['gone'] {
-    const wanted = new Set(tokens)
+    const wanted = tokens && new Set(tokens)
     const nowMs = this.#parts.clock.nowMs()
-    const leases: Answers['gone']['leases'][number][] = []
-    for (const { jobs, goneMs } of this.#workers()) {
+    const leases: HeldView[] = []
+    for (const worker of this.#workers()) {
+      const { goneMs } = worker
       if (goneMs === undefined) continue
-      for (const { job } of jobs) {
-        if (wanted.has(job.token)) leases.push({ token: job.token, forMs: nowMs - goneMs })
+      for (const { job } of this.#held(worker)) {
+        const { lane, id, token } = job
+        if (wanted?.has(token) === false) continue
+        if (leases.length < maxSums) leases.push({ lane, id, token, forMs: nowMs - goneMs })
       }
     }
     return { leases }

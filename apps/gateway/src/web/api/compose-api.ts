@@ -18,6 +18,7 @@ import { laneReads } from './reads/lane-reads.ts'
 import { LatestView } from './reads/snapshot-view.ts'
 import { WaitReasons } from './reads/waits/wait-reasons.ts'
 import { searchReads } from './reads/search-reads.ts'
+import { troubleReads } from './reads/troubles/trouble-reads.ts'
 import { workerReads } from './reads/worker-reads.ts'
 
 /** Builds what answers the API in this process. */
@@ -43,6 +44,7 @@ export function composeApi(parts: ApiParts): Api {
       ...historyReads(all),
       ...jobActs({ ...all, move: new JobMove(scheduler) }),
       ...undoActs(all),
+      ...troubleReads(all),
       ...auditReads(all),
       ...newJobs(all),
       ...laneActs(all),

@@ -8,6 +8,7 @@ import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
 import * as lanes from './schemas/lanes.ts'
 import { searchAnswer, searchQuery } from './schemas/search.ts'
+import { troubles } from './schemas/troubles.ts'
 
 /** Every operation that a gateway process answers, by name. */
 export const endpoints = {
@@ -17,6 +18,13 @@ export const endpoints = {
     answer: lanes.overview,
     summary:
       'Figures of the whole store, or of the functions and queues of a person, at most a second old',
+  }),
+  getTroubles: read({
+    path: '/troubles',
+    tag: 'Store',
+    answer: troubles,
+    summary:
+      'What is wrong, the worst first, and what the servers of the store say of themselves; at most a second old',
   }),
   getHistory: read({
     path: '/history',

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { confirmed, goTo, lacksChromium, signIn } from './support/browser.ts'
-import type { DashboardGateway } from './support/dashboard-gateway.ts'
+import { type DashboardGateway, operatorPassword } from './support/dashboard-gateway.ts'
 import { openDashboard } from './support/open-dashboard.ts'
 
 let gateway: DashboardGateway
@@ -130,5 +130,45 @@ describe.skipIf(lacksChromium || lacksRedis)('an act where one reads', () => {
     await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
     await page.getByText('2 jobs are back.').waitFor()
     expect((await gateway.gearman('-w', '-c', '2', '-f', 'gone')).output).toBe('onetwo')
+  })
+
+  test('shows what is wrong first, each with the act or the link that mends it, and who paused what', async () => {
+    await gateway.gearman('-b', '-f', 'wrong', 'x')
+    await faktory.push({ jid: 'wrong-0001', jobtype: 'fails', queue: 'fails', args: [], retry: -1 })
+    await faktory.fetch('fails')
+    await faktory.fail('wrong-0001', new Error('no answer'))
+    const leaver = new Client({ host: '127.0.0.1', port: gateway.port('faktory'), wid: 'act-2' })
+    await leaver.connect()
+    await leaver.push({ jid: 'left-00001', jobtype: 'left', queue: 'left', args: [] })
+    await leaver.fetch('left')
+    await leaver.close()
+    for (const [kind, name] of [
+      ['functions', 'wrong'],
+      ['queues', 'fails'],
+    ] as const) {
+      await page.request.post(`/api/v1/${kind}/pause`, {
+        headers: { Authorization: `Bearer ${operatorPassword}` },
+        data: { [kind]: [name] },
+      })
+    }
+    await goTo(page, 'overview')
+    const row = (code: string): Locator => page.locator(`[data-trouble="${code}"]`)
+    await row('paused_queue').getByText('Paused by an operator since').waitFor()
+    await row('vanished').getByText('A worker vanished with a job').waitFor()
+    await row('error').getByText('no answer').waitFor()
+    await page.locator('[data-store]').getByText('noeviction').waitFor()
+    // The list is above all figures.
+    const tops = await Promise.all(
+      ['.troubles', '.tiles'].map((part) => page.locator(part).boundingBox()),
+    )
+    expect(tops[0]?.y).toBeLessThan(tops[1]?.y ?? 0)
+    await click(row('paused_function').getByRole('button', { name: 'Resume' }))
+    await click(dialog().getByRole('button', { name: 'Resume' }))
+    await row('paused_function').waitFor({ state: 'detached' })
+    expect(clicks).toBe(2)
+    clicks = 0
+    await click(row('vanished').getByRole('link'))
+    await page.locator('td.main [data-waits="vanished"]').waitFor()
+    expect(clicks).toBe(1)
   })
 })

@@ -111,10 +111,36 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
     await gateway.redis.kill()
     await page.getByText('No connection', { exact: true }).waitFor()
     await page.getByText('The page shows how it was.').waitFor()
+    const banner = page.locator('[data-lost="store_unavailable"]')
+    expect(await banner.innerText()).toMatch(
+      /^The store is lost since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(.+\)\. /,
+    )
+    await page.locator('.lost .tiles').waitFor()
     await page.reload()
     await page.getByText('The gateway cannot reach its store', { exact: true }).waitFor()
     await gateway.redis.start()
     await page.locator('[data-tile="waiting"] .value').waitFor()
+    expect(await page.locator('.lost, [data-lost]').count()).toBe(0)
+  })
+
+  test('a gateway that does not answer is named over dimmed figures, until it is back', async () => {
+    const overview = JSON.stringify(await (await page.request.get('/api/v1/overview')).json())
+    const url = '**/api/v1/events'
+    const bodies = [`event: overview\ndata: ${overview}\n\n`]
+    await page.route(url, (route) => {
+      const body = bodies.shift()
+      return body === undefined
+        ? route.abort()
+        : route.fulfill({ contentType: 'text/event-stream', body })
+    })
+    await goTo(page, 'overview')
+    await page.reload()
+    await page.locator('.tiles').waitFor()
+    await page.locator('[data-lost="unreachable"]').getByText('The gateway is lost').waitFor()
+    await page.locator('.lost .tiles').waitFor()
+    await page.unroute(url)
+    await page.locator('[data-lost]').waitFor({ state: 'detached' })
+    expect(await page.locator('.lost').count()).toBe(0)
   })
 
   test('a page that was left open over an upgrade says so, and an unknown one is none', async () => {

@@ -27,6 +27,14 @@ export const mendingActs = [
   'retryJobs',
 ] as const
 
+export const mendingAct = orNull(
+  strict({
+    operation: oneOf(mendingActs),
+    name: word('The function, queue or job that the operation is given'),
+  }),
+  'What ends it; null where no operation of the API does',
+)
+
 const reason = strict({
   code: oneOf(waitCodes, 'The reason, for programs'),
   text: word('The reason in words, the same in every view. Times in it are RFC 3339'),
@@ -34,13 +42,7 @@ const reason = strict({
   until: orNull(
     Type.String({ format: 'date-time', description: 'When time alone ends it, RFC 3339' }),
   ),
-  act: orNull(
-    strict({
-      operation: oneOf(mendingActs),
-      name: word('The function, queue or job that the operation is given'),
-    }),
-    'What ends it; null where no operation of the API does',
-  ),
+  act: mendingAct,
 })
 
 export const waitsFor = orNull(

@@ -1,0 +1,146 @@
+import type { PausedKind, PauseNote, ServerReport } from '@crossgear/core-scheduler'
+import type { Handlers } from '../../api.ts'
+import type { HandlerParts } from '../../handler-parts.ts'
+import type { Scope } from '../../scope.ts'
+import { isoTime } from '../../schemas/common.ts'
+import { troublesOfKind } from '../../schemas/troubles.ts'
+import { queuedIn, type LaneFigures } from '../../../../operations/metrics/store-snapshot.ts'
+import type { SnapshotView } from '../snapshot-view.ts'
+import { pausedWords, shortName, timeText } from '../waits/reason.ts'
+import { GrowingAges } from './growing-ages.ts'
+import { serverTroubles, serverView } from './server-troubles.ts'
+import { ordered, spanText, type Trouble } from './trouble.ts'
+
+/** A gateway beats once a second, and others take over after three. */
+const silentSeconds = 3
+
+/** What is wrong in the store, the worst first. */
+export function troubleReads({ scheduler, view, waits, fleet, config }: HandlerParts) {
+  const { queues, registry } = scheduler
+  const ages = new GrowingAges()
+
+  const pause = (kind: PausedKind, name: string, jobs: number): Trouble => {
+    const note: PauseNote | undefined = queues.pauseOf(kind, name)
+    const operation = kind === 'queue' ? 'resumeQueues' : 'resumeFunctions'
+    return {
+      code: `paused_${kind}`,
+      kind,
+      name,
+      text: capital(pausedWords(note)),
+      since: isoTime(note?.atMs),
+      jobs,
+      act: { operation, name },
+    }
+  }
+
+  const pauses = async (latest: SnapshotView, scope: Scope | undefined) => {
+    const { queues: known } = await latest.whole()
+    const waitingIn = (name: string): number =>
+      latest.snapshot.lanes
+        .filter(({ fn, counts }) => fn === name || counts.lane === name)
+        .reduce((sum, { counts }) => sum + queuedIn(counts), 0)
+    return [
+      ...[...queues.pausedFunctions]
+        .filter((name) => scope?.hasFunction(name) !== false)
+        .map((name) => pause('function', name, waitingIn(name))),
+      ...[...queues.paused]
+        .filter((name) => known.has(name) || scope?.has(name) !== false)
+        .map((name) => pause('queue', name, known.get(name)?.sums.waiting ?? 0)),
+    ]
+  }
+
+  /** Lines with waiting jobs that no worker gets. */
+  const unserved = async ({ snapshot }: SnapshotView): Promise<readonly Trouble[]> => {
+    const lanes = snapshot.lanes
+      .filter(({ counts, isPaused }) => queuedIn(counts) > 0 && counts.workers === 0 && !isPaused)
+      .toSorted((one, other) => queuedIn(other.counts) - queuedIn(one.counts))
+    const reasons = await waits.ofLanes(lanes.slice(0, troublesOfKind * 2))
+    return lanes.flatMap((lane, at): Trouble[] => {
+      const reason = reasons[at]
+      const code = reason?.code === 'closed' ? 'closed' : 'no_worker'
+      if (reason && reason.code !== code) return []
+      const { text = 'No worker', since = null, act = null } = reason ?? {}
+      return [{ code, ...ofLane(lane, text), since, act }]
+    })
+  }
+
+  const growing = async (whole: SnapshotView, scope: Scope | undefined) => {
+    const { lanes, atMs } = whole.snapshot
+    const found = await ages.look(lanes, atMs)
+    return found
+      .filter(({ lane }) => scope?.hasLane(lane.counts.lane) !== false)
+      .map(({ lane, moreSeconds, withinSeconds }): Trouble => {
+        const waited = `The oldest job has waited ${spanText(lane.oldestSeconds)}`
+        const text = `${waited}, ${spanText(moreSeconds)} more than ${spanText(withinSeconds)} before`
+        const since = isoTime(atMs - lane.oldestSeconds * 1000)
+        return { code: 'age', ...ofLane(lane, text), since, act: null }
+      })
+  }
+
+  /** Functions that have jobs whose workers went away with them. */
+  const vanished = async (scope: Scope | undefined): Promise<readonly Trouble[]> => {
+    const byFunction = new Map<string, { jobs: number; forMs: number }>()
+    for (const { lane, forMs } of await fleet.gone()) {
+      if (scope?.hasLane(lane) === false) continue
+      const { fn } = registry.names.parse(lane)
+      const of = byFunction.get(fn) ?? { jobs: 0, forMs: 0 }
+      byFunction.set(fn, { jobs: of.jobs + 1, forMs: Math.max(of.forMs, forMs) })
+    }
+    return [...byFunction].map(([name, { jobs, forMs }]): Trouble => {
+      const sinceMs = scheduler.storeNowMs() - forMs
+      const those =
+        jobs === 1 ? 'A worker vanished with a job' : `Workers vanished with ${jobs} jobs`
+      return {
+        code: 'vanished',
+        kind: 'function',
+        name,
+        text: `${those}${jobs === 1 ? '' : ', the first'} at ${timeText(sinceMs)}`,
+        since: isoTime(sinceMs),
+        jobs,
+        act: null,
+      }
+    })
+  }
+
+  const silent = ({ snapshot: { nodes, atMs } }: SnapshotView): readonly Trouble[] =>
+    [...nodes]
+      .filter(([, seconds]) => seconds >= silentSeconds)
+      .map(([name, seconds]): Trouble => {
+        const sinceMs = atMs - seconds * 1000
+        const text = `Silent since ${timeText(sinceMs)}`
+        const since = isoTime(sinceMs)
+        return { code: 'silent_gateway', kind: 'gateway', name, text, since, jobs: null, act: null }
+      })
+
+  /** What the answers of a snapshot show besides: see {@link SnapshotView.answer}. */
+  const shows = () => [queues.paused, queues.pausedFunctions, queues.pauseNotes, config()]
+
+  return {
+    async getTroubles({ scope }) {
+      const [whole, latest] = [await view.get(), await view.get(scope)]
+      return latest.answer(['troubles'], shows(), async () => {
+        const servers: readonly ServerReport[] = await scheduler.inspect.servers()
+        const found = await Promise.all([
+          servers.flatMap(serverTroubles),
+          silent(whole),
+          vanished(scope),
+          unserved(latest),
+          growing(whole, scope),
+          pauses(latest, scope),
+        ])
+        const { listed, more } = ordered(found.flat())
+        return { at: latest.at, troubles: [...listed], more, servers: servers.map(serverView) }
+      })
+    },
+  } satisfies Partial<Handlers>
+}
+
+/** A trouble of a line is one of its function. */
+function ofLane({ counts, fn, queue }: LaneFigures, text: string) {
+  const where = counts.lane === fn ? '' : `In the queue ${shortName(queue)}: `
+  return { kind: 'function', name: fn, text: `${where}${text}`, jobs: queuedIn(counts) } as const
+}
+
+function capital(words: string): string {
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
