@@ -1,90 +1,17 @@
-import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { stripVTControlCharacters } from 'node:util'
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { lacks } from '../testing/lacks.ts'
 import type { FileResult } from '../testing/results/file-result.ts'
 import { resultTable, slowestTests } from '../testing/results/result-table.ts'
 import { isPlayed, parseRunWords, type TestKind } from '../testing/results/run-words.ts'
 import { withSlowest } from '../testing/results/slowest-section.ts'
-import { runWords } from './support/run-words.ts'
 
-const projects = fileURLToPath(new URL('support/run-projects/', import.meta.url))
-
-/** Runs a small project, and returns the words of the run. */
-function run(project: string) {
-  const { VITEST: _, ...env } = process.env
-  const words = [...runWords, 'quick', '--root', `${projects}${project}`]
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
-    env: { ...env, CI: '' },
-    encoding: 'utf8',
-  })
-  const said = stripVTControlCharacters(stdout)
-  return { status, said, lines: said.split('\n'), errors: stripVTControlCharacters(stderr) }
-}
-
-describe('a run', () => {
-  test('counts skipped tests by the program that they lack', () => {
-    const { status, lines } = run('lacking')
-    expect(status).toBe(0)
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        'skipped: 5 for want of no-such-program',
-        'skipped: 1 for want of no-other-program',
-        'skipped: 1 for another reason',
-        expect.stringMatching(/^1 passed, 0 failed, 7 skipped in \d+:\d\d$/),
-      ]),
-    )
-  })
-
-  test('in CI takes no program as lacking: such tests run', () => {
-    onTestFinished(() => void vi.unstubAllEnvs())
-    const lacked = (ci: string) => {
-      vi.stubEnv('CI', ci)
-      return lacks('no-such-program', '--version')
-    }
-    expect([lacked(''), lacked('true')]).toEqual(['no-such-program', false])
-  })
-
-  describe('with tests that fail', () => {
-    let failing: ReturnType<typeof run>
-    // Vite keeps what it has compiled in folders of that name.
-    const files = () =>
-      readdirSync(projects, { recursive: true, encoding: 'utf8' })
-        .filter((file) => !file.includes('node_modules'))
-        .toSorted()
-    const before = files()
-    beforeAll(() => {
-      failing = run('failing')
-    })
-
-    test('names each failed test with its file and line, and each file that cannot be loaded', () => {
-      const { status, said, errors } = failing
-      const place = 'tools/test/support/run-projects/failing'
-      expect(status).toBe(1)
-      expect(said).toContain(`
-failed: ${place}/broken.check.ts:1 the file
-failed: ${place}/declared.ts:10 declared by a helper
-failed: ${place}/failing.check.ts:7 a suite > with a test that fails
-`)
-      expect(said).toMatch(/^1 passed, 3 failed, 0 skipped in/m)
-      expect(errors).toContain('this file cannot be loaded')
-      expect(errors).toMatch(/expected 'what came' to be 'what was expected'/)
-    })
-
-    test('shows with each file how far it is', () => {
-      const shown = failing.lines.filter((line) => /^[✓✗]/.test(line))
-      expect(shown.map((line) => line.slice(0, '✗ 1 of 2'.length))).toEqual([
-        '✗ 1 of 2',
-        '✗ 2 of 2',
-      ])
-    })
-
-    test('leaves no file behind that another run could read', () => {
-      expect(files()).toEqual(before)
-    })
-  })
+test('in CI takes no program as lacking: such tests run', () => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const lacked = (ci: string) => {
+    vi.stubEnv('CI', ci)
+    return lacks('no-such-program', '--version')
+  }
+  expect([lacked(''), lacked('true')]).toEqual(['no-such-program', false])
 })
 
 const played = (name: string, ms = 1) => ({ place: `${name}.test.ts:7`, name, ms })

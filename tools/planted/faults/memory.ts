@@ -14,7 +14,8 @@ export const faults: FaultTable = {
     file: 'tools/testing/results/noted-skips.ts',
     from: "typeof condition !== 'string'",
     to: "typeof condition !== 'string' || condition !== ''",
-    test: 'tools/test/results.test.ts',
+    test: 'tools/test/npm-test.system.test.ts',
+    testName: 'counts skipped tests',
   },
   'word-counter-takes-other-jobs': {
     promise: 'Each example takes its own jobs alone.',
