@@ -100,26 +100,8 @@
 --     flat per throttle that held something back: name, for how long (ms, 0: until a job ends)
 --     0 if a named worker would find nothing more, 2 if the claim is to go on, else 1
 --     flat per job that was dropped instead, absent without any: lane, id, door, how (expired, died)
---#include keys
---#include ids
---#include levels
---#include jobs
---#include lanes
---#include losses
---#include throttle
---#include waits
---#include places
---#include packed
---#include step
---#include news
---#include reports
---#include outcomes
---#include leases
---#include handover
---#include submissions
---#include lines
---#include claims
-sequence = given[5]
+local given = Packed.unpackedArguments(ARGV, 3)
+Step.begin(given)
 local reported, ended, submitted, claimed = {}, {}, {}, {}
 
 local reports, at = given[9], 10
@@ -129,7 +111,7 @@ local function skipOutcomes(from)
   local lanes = given[from]
   from = from + 1
   for _ = 1, lanes do
-    busyLanes[given[from]] = true
+    News.busyLanes[given[from]] = true
     from = from + 3 + given[from + 2]
   end
   return from
@@ -137,56 +119,56 @@ end
 local submissionsAt = skipOutcomes(outcomesAt)
 local listensAt = submissionsAt + 2
 for _ = 1, given[submissionsAt + 1] do
-  busyLanes[given[listensAt]], coming[given[listensAt]] = true, true
+  News.busyLanes[given[listensAt]], Handover.coming[given[listensAt]] = true, true
   listensAt = listensAt + 3 + given[listensAt + 2]
 end
 local listens = given[listensAt + 1]
 if given[listensAt] == 1 then
-  ownLanes = {}
+  News.ownLanes = {}
   for index = listensAt + 2, listensAt + 1 + listens do
-    ownLanes[given[index]] = true
+    News.ownLanes[given[index]] = true
   end
 end
 at = listensAt + 2 + listens
 local claimsAt = at + 1 + given[at]
-hasClaims = given[claimsAt] > 0
+Step.hasClaims = given[claimsAt] > 0
 at = at + 1
 while at < claimsAt do
-  keptAt[given[at]] = at + 1
+  Step.keptAt[given[at]] = at + 1
   at = at + 2 + 3 * given[at + 1]
 end
 at = 10
 
 for index = 1, reports do
-  reported[index] = guarded(report, unpack(given, at, at + 5)) == 1 and 1 or 0
+  reported[index] = Step.guarded(Reports.report, unpack(given, at, at + 5)) == 1 and 1 or 0
   at = at + 6
 end
 
 at = outcomesAt + 1
 for index = 1, given[outcomesAt] do
   local lane, queue, values, count, runs = unpack(given, at, at + 4)
-  ended[index] = guarded(endLane, lane, queue, count, runs, at + 5)
+  ended[index] = Step.guarded(Outcomes.endLane, lane, queue, count, runs, at + 5)
   at = at + 3 + values
 end
 
 local arrivedUs = given[submissionsAt]
-if arrivedUs == '' then arrivedUs = nowMicros end
+if arrivedUs == '' then arrivedUs = Step.nowMicros end
 at = claimsAt + 1
 for index = 1, given[claimsAt] do
-  claims[index], at = readClaim(at)
+  Handover.claims[index], at = Claims.readClaim(at)
 end
 at = submissionsAt + 2
 for index = 1, given[submissionsAt + 1] do
   local lane, queue, values, isKept, count, runs = unpack(given, at, at + 5)
-  coming[lane] = nil
-  submitted[index] = guarded(submitLane, lane, queue, isKept, count, runs, at + 6, arrivedUs)
+  Handover.coming[lane] = nil
+  submitted[index] = Step.guarded(Submissions.submitLane, lane, queue, isKept, count, runs, at + 6, arrivedUs)
   at = at + 3 + values
 end
 
-dropInputs(given[7])
-for index, claim in ipairs(claims) do
-  claimed[index] = takeClaim(claim)
+Submissions.dropInputs(given[7])
+for index, claim in ipairs(Handover.claims) do
+  claimed[index] = Claims.takeClaim(claim)
 end
-tellNews()
-reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })
-return #reply > 1 and reply or reply[1]
+News.tellNews()
+Step.reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })
+return #Step.reply > 1 and Step.reply or Step.reply[1]

@@ -165,11 +165,11 @@ export class RedisStore implements Store {
   async open(): Promise<void> {
     try {
       await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
+      await this.#context.load()
       await this.#schema.check()
       this.#sentinels?.open()
       await this.#context.epoch.start(() => this.events.reconnect())
       await this.events.start()
-      await this.#context.load()
       await this.#jids.importFormer()
     } catch (error) {
       throw storeErrorOf(error)

@@ -31,7 +31,7 @@ export const faults: FaultTable = {
   'lease-time-of-any-size': {
     promise: 'A `reserve_for` that is no time up to a day is left out.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
-    from: 'local seconds = read.whole(reserveFor, 86400) or 0',
+    from: 'local seconds = Fields.whole(reserveFor, 86400) or 0',
     to: 'local seconds = tonumber(reserveFor) or 0',
     test: 'packages/redis-store/test/foreign-fields.test.ts',
     testName: 'any value of',
@@ -47,7 +47,7 @@ export const faults: FaultTable = {
   'claim-strands-what-it-popped': {
     promise: 'A job that cannot be handed out costs no other of the claim its place.',
     file: 'packages/redis-store/lua/lib/step/claims.lua',
-    from: 'while not isSound and passOver(claim, problem) do',
+    from: 'while not isSound and Leases.passOver(claim, problem) do',
     to: 'while false do',
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'cannot be handed out',
@@ -63,7 +63,7 @@ export const faults: FaultTable = {
   'foreground-mark-of-another-program': {
     promise: 'The mark of a foreground job means nothing on a job without a door.',
     file: 'packages/redis-store/lua/lib/fields.lua',
-    from: 'and doorIn(door) and true or false',
+    from: 'and Fields.doorIn(door) and true or false',
     to: 'and true or false',
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'without a door the mark means nothing',

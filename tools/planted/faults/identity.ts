@@ -53,7 +53,7 @@ export const faults: FaultTable = {
   'lost-ids-given-again': {
     promise: 'the handle of a lost job is never given again',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
-    from: 'math.max(0, given[6] - tonumber(meta[11] or 0)) -- since',
+    from: 'math.max(0, Step.given[6] - tonumber(meta[11] or 0)) -- since',
     to: '0 -- since',
     test: 'apps/gateway/test/store/trouble/older-data.test.ts',
     testName: 'gives no handle again, neither of a function that it knew nor of a lost one',

@@ -26,16 +26,16 @@ export const faults: FaultTable = {
   'turn-not-passed-on': {
     promise: 'When a job is leased, the next one of its value comes into line.',
     file: 'packages/redis-store/lua/lib/queues/places.lua',
-    from: 'turns.leave(act.lane, job.turn, job.id)',
-    to: 'turns.isInLine(act.lane, job.id)',
+    from: 'Turns.leave(act.lane, job.turn, job.id)',
+    to: 'Turns.isInLine(act.lane, job.id)',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'each value has its next job in every round',
   },
   'turn-for-two': {
     promise: 'Of each value so many jobs run.',
     file: 'packages/redis-store/lua/lib/turns.lua',
-    from: 'return turns.running(lane, value) < limits.concurrency',
-    to: 'return turns.running(lane, value) <= limits.concurrency',
+    from: 'return Turns.running(lane, value) < limits.concurrency',
+    to: 'return Turns.running(lane, value) <= limits.concurrency',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'each value has so many running jobs',
   },
@@ -50,7 +50,7 @@ export const faults: FaultTable = {
   'forgotten-lane-keeps-turns': {
     promise: 'A lane that is forgotten leaves nothing of its turns.',
     file: registry,
-    from: '  forgetTurns(lane)\n',
+    from: '  Forgotten.forgetTurns(lane)\n',
     to: '',
     test: 'packages/redis-store/test/acts/turns.test.ts',
     testName: 'nothing of turns is left',
@@ -58,7 +58,7 @@ export const faults: FaultTable = {
   'unused-permissions-lost': {
     promise: 'In a cluster a rate counts the jobs that were handed out.',
     file: 'packages/redis-store/lua/cluster/throttle-settle.lua',
-    from: "  redis.call('LPOP', rateKey(throttle.queue))\n",
+    from: "  redis.call('LPOP', Keys.rate(throttle.queue))\n",
     to: '',
     test: 'packages/redis-store/test/acts/turns.test.ts',
     testName: 'a rate counts the jobs that were handed out',
@@ -74,8 +74,8 @@ export const faults: FaultTable = {
   'callback-pushed-twice': {
     promise: 'In a cluster what the end of a job causes is pushed once.',
     file: 'packages/redis-store/lua/jobs/push-once.lua',
-    from: "'NX', 'EX', batchSeconds",
-    to: "'EX', batchSeconds",
+    from: "'NX', 'EX', Batches.batchSeconds",
+    to: "'EX', Batches.batchSeconds",
     test: 'packages/redis-store/test/cluster/permissions.test.ts',
     testName: 'leaves one callback',
   },
@@ -120,7 +120,7 @@ export const faults: FaultTable = {
   'import-into-removed-lane': {
     promise: 'An import into a lane that was removed since it began registers it.',
     file: 'packages/redis-store/lua/imports/import.lua',
-    from: "redis.call('HEXISTS', metaKey(lane), 'number') == 0",
+    from: "redis.call('HEXISTS', Keys.meta(lane), 'number') == 0",
     to: 'false',
     test: 'packages/redis-store/test/jobs/imports.test.ts',
     testName: 'into a lane that was removed',
@@ -128,7 +128,7 @@ export const faults: FaultTable = {
   'callback-in-unregistered-lane': {
     promise: 'A callback of a batch registers its lane.',
     file: 'packages/redis-store/lua/lib/step/pushed.lua',
-    from: "if redis.call('HEXISTS', metaKey(lane), 'number') == 1 then return true end",
+    from: "if redis.call('HEXISTS', Keys.meta(lane), 'number') == 1 then return true end",
     to: 'do return true end',
     test: contract,
     testName: 'a callback registers its lane',
@@ -152,8 +152,8 @@ export const faults: FaultTable = {
   'consumers-keep-lanes': {
     promise: 'Consumers of a queue do not keep its empty lanes.',
     file: 'packages/redis-store/lua/lanes/idle-lanes.lua',
-    from: 'namedWorkers(lane, fields.consumers) > 0',
-    to: 'countedWorkers(lane) > 0',
+    from: 'Lanes.namedWorkers(lane, fields.consumers) > 0',
+    to: 'Keys.countedWorkers(lane) > 0',
     test: contract,
     testName: 'consumers of its queue do not keep a lane',
   },
@@ -185,7 +185,7 @@ export const faults: FaultTable = {
   'totals-go-with-lane': {
     promise: 'The counters of a lane that is removed go on in the sums.',
     file: registry,
-    from: "if count ~= 0 then redis.call('HINCRBY', totalsKey, counters[at], count) end",
+    from: "if count ~= 0 then redis.call('HINCRBY', Keys.totals, Books.counters[at], count) end",
     to: 'if count < 0 then return 0 end',
     test: contract,
     testName: 'its counters in those of all',

@@ -41,7 +41,7 @@ export const faults: FaultTable = {
   'death-learnt-too-early': {
     promise: 'A node learns of its death as long as more is taken from it.',
     file: 'packages/redis-store/lua/nodes/beat.lua',
-    from: 'if isDead and not isBeingReclaimed(ARGV[3]) then',
+    from: 'if isDead and not Nodes.isBeingReclaimed(ARGV[3]) then',
     to: 'if isDead then',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a node that is taken for dead',
@@ -78,7 +78,7 @@ export const faults: FaultTable = {
   'counts-of-an-unknown-node': {
     promise: 'A forgotten node is known again before its worker counts are.',
     file: 'packages/redis-store/lua/nodes/set-workers.lua',
-    from: 'if not isCluster then rejoin(node) end\n',
+    from: 'if not Keys.isCluster then Nodes.rejoin(node) end\n',
     to: '',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a node that is taken for dead',
@@ -136,7 +136,7 @@ export const faults: FaultTable = {
   'death-told-twice': {
     promise: 'Jobs that die again tell of it under another jid.',
     file: 'packages/redis-store/lua/lib/queues/deaths.lua',
-    from: "'-' .. integer(now)",
+    from: "'-' .. Keys.integer(now)",
     to: "'-' .. '0'",
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'once for each death, under a jid of its own',
@@ -166,16 +166,16 @@ export const faults: FaultTable = {
   'lost-lease-forgotten': {
     promise: 'A job remembers the lease of a worker that it lost.',
     file: 'packages/redis-store/lua/lib/step/losses.lua',
-    from: 'if v[4] then former',
-    to: 'if not v[4] then former',
+    from: 'if v[4] then Former',
+    to: 'if not v[4] then Former',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a late outcome',
   },
   'displaced-lease-forgotten': {
     promise: 'A worker that a late outcome took the job from may still end it.',
     file: 'packages/redis-store/lua/jobs/regain.lua',
-    from: 'if other then former',
-    to: 'if not other then former',
+    from: 'if other then Former',
+    to: 'if not other then Former',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'may be followed by that of the worker',
   },

@@ -62,7 +62,7 @@ export const faults: FaultTable = {
   'expired-dead-job-keeps-its-jid': {
     promise: 'A dead job whose time is up leaves the index of jids.',
     file: 'packages/redis-store/lua/lanes/heal.lua',
-    from: "    forgetIndexes(lane, id, nil, jobFields(lane, id, 'jid')[1])\n",
+    from: "    Jobs.forgetIndexes(lane, id, nil, Keys.jobFields(lane, id, 'jid')[1])\n",
     to: '',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'leave when their time is up, and so do their jids',
@@ -202,7 +202,7 @@ export const faults: FaultTable = {
   'dead-job-frees-a-foreign-unique-key': {
     promise: 'A job that dies again leaves its former unique key to the job that has it now.',
     file: 'packages/redis-store/lua/lib/queues/dead.lua',
-    from: "if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then",
+    from: "if job.unique and redis.call('HGET', Keys.unique(lane), job.unique) == job.id then",
     to: 'if job.unique then',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'leave the unique key to another job that took it meanwhile',
@@ -298,16 +298,16 @@ export const faults: FaultTable = {
   'limit-without-running-jobs': {
     promise: 'A limit of a lane counts its running jobs.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
-    from: "waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + later",
-    to: 'waitingIn(lane, aside) + later',
+    from: "Submissions.waitingIn(lane, aside) + redis.call('ZCARD', Keys.busy(lane)) + later",
+    to: 'Submissions.waitingIn(lane, aside) + later',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'refuses what is over a band’s limit and counts the running ones',
   },
   'lock-of-scheduled-job-ends-early': {
     promise: 'The lock of a scheduled job is held from when it is due.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
-    from: 'integer(lockMs + ahead)',
-    to: 'integer(lockMs)',
+    from: 'Keys.integer(lockMs + ahead)',
+    to: 'Keys.integer(lockMs)',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'of a scheduled job are held from when it is due',
   },
@@ -330,7 +330,7 @@ export const faults: FaultTable = {
   'lease-start-without-token': {
     promise: 'Only the holder of a lease has its start stored.',
     file: 'packages/redis-store/lua/lib/step/reports.lua',
-    from: "if redis.call('HGET', jobKey(lane, id), 'token') ~= token then return 0 end",
+    from: "if redis.call('HGET', Keys.job(lane, id), 'token') ~= token then return 0 end",
     to: '',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'go back when their node dies; a job that a consumer has does not',

@@ -1,6 +1,5 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { Valkey, type Program } from '@crossgear/redis-store/embedded'
 import { bundleProgram } from '@crossgear/tools/bundled-program'
@@ -11,8 +10,7 @@ const source = fileURLToPath(new URL('player.ts', import.meta.url))
 const condition = '@crossgear/source'
 const pathOf = (file: string): string => fileURLToPath(new URL(`../../../${file}`, import.meta.url))
 const scriptFolder = 'packages/redis-store/lua/'
-const linker = pathOf('packages/redis-store/src/scripts/link-scripts.ts')
-const linkedScripts = pathOf('packages/redis-store/src/scripts/linked-scripts.ts')
+const luaSource = pathOf('packages/redis-store/src/scripts/lua-files.ts')
 /** A task that takes longer is a livelock that no budget of events has ended. */
 const maxTaskMs = 10 * 60_000
 /** Longest that a player takes to end its store. */
@@ -55,7 +53,7 @@ export class Players {
 
   /** Starts them; their program is written to a folder of the caller, with a change where there is one. */
   static async start(count: number, folder: string, change?: Change): Promise<Players> {
-    const plugins = [linked(folder, change), ...(change ? [changed(change)] : [])]
+    const plugins = [withLua(change), ...(change ? [changed(change)] : [])]
     const program = await bundleProgram(source, folder, plugins)
     return new Players(program, await Valkey.compile(), count)
   }
@@ -143,21 +141,17 @@ function changed({ file, from, to }: Change): Plugin {
   return { name: 'change', enforce: 'pre', load }
 }
 
-/** All scripts of the store, linked once: the bundle stands in another folder than theirs. */
-function linked(folder: string, change?: Change): Plugin {
+/** The Lua files, with a change to one of them: the bundle stands in another folder than theirs. */
+function withLua(change?: Change): Plugin {
   const load = async (id: string): Promise<string | undefined> => {
-    if (id !== linkedScripts) return undefined
-    const copy = join(folder, 'lua/')
-    cpSync(pathOf(scriptFolder), copy, { recursive: true })
+    if (id !== luaSource) return undefined
+    const { luaFiles } = (await import(luaSource)) as { readonly luaFiles: Record<string, string> }
+    const files = { ...luaFiles }
     if (change?.file.startsWith(scriptFolder)) {
-      const file = join(copy, change.file.slice(scriptFolder.length))
-      writeFileSync(
-        file,
-        readFileSync(file, 'utf8').replace(change.from, () => change.to),
-      )
+      const path = change.file.slice(scriptFolder.length).replace(/\.lua$/, '')
+      files[path] = (files[path] ?? '').replace(change.from, () => change.to)
     }
-    const { linkScripts } = (await import(linker)) as { linkScripts: (from: URL) => unknown }
-    return `export const linkedScripts = ${JSON.stringify(linkScripts(pathToFileURL(copy)))}`
+    return `export const luaFiles = ${JSON.stringify(files)}`
   }
-  return { name: 'linked scripts', enforce: 'pre', load }
+  return { name: 'Lua files', enforce: 'pre', load }
 }

@@ -6,8 +6,6 @@
 --   4 lane: string
 --   5 and more, per entry: kind (job, callback), word (done, failed), and the id of the job or <bid>:<what>: strings
 -- Returns 1.
---#include keys
---#include batches
 local bid, lane = ARGV[3], ARGV[4]
 local ran = KEYS[1] .. ':ran'
 
@@ -23,17 +21,17 @@ local function jobRan(id, word)
   else
     redis.call('HINCRBY', KEYS[1], 'failed', -1)
   end
-  touchBatch(bid)
-  settleBatch(bid)
+  Batches.touchBatch(bid)
+  Batches.settleBatch(bid)
 end
 
-if not isBatch(bid) then return 0 end
+if not Batches.isBatch(bid) then return 0 end
 for at = 5, #ARGV, 3 do
   local kind, word, tie = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   if kind == 'job' then
     jobRan(tie, word)
   else
-    callbackEnded(tie, word == 'done')
+    Batches.callbackEnded(tie, word == 'done')
   end
 end
 return 1

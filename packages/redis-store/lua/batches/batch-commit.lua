@@ -5,14 +5,12 @@
 --   3 bid: string
 --   4 1 to commit or 0 to open: flag
 -- Returns 1, or 0 where the batch is not known.
---#include keys
---#include batches
 local bid, commit = ARGV[3], ARGV[4]
 local created = redis.call('HGET', KEYS[1], 'created')
 if not created then return 0 end
 -- Batches of a former version are not listed yet.
-listBatch(bid, created)
+Batches.listBatch(bid, created)
 redis.call('HSET', KEYS[1], 'committed', commit)
-touchBatch(bid)
-if commit == '1' then settleBatch(bid) end
+Batches.touchBatch(bid)
+if commit == '1' then Batches.settleBatch(bid) end
 return 1

@@ -6,8 +6,6 @@
 --   4 jobs: integer
 --   5 note (a member of {xg}:joins): string
 -- Returns 1, or 0 where the batch is not known.
---#include keys
---#include batches
-if not joinBatch(ARGV[3], tonumber(ARGV[4])) then return 0 end
-redis.call('ZADD', joinsKey, integer(nowMs()), ARGV[5])
+if not Batches.joinBatch(ARGV[3], tonumber(ARGV[4])) then return 0 end
+redis.call('ZADD', Keys.joins, Keys.integer(Keys.nowMs()), ARGV[5])
 return 1

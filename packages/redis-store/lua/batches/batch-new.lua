@@ -8,16 +8,14 @@
 --   6 and more, for the callbacks complete and success: number of strings, and the strings: lane, queue (its hint
 --     index, empty for none), level, jid, fields and values of its hash
 -- Returns 1, or 0 where the parent is not known.
---#include keys
---#include batches
 local bid, parent, description = ARGV[3], ARGV[4], ARGV[5]
 if parent ~= '' then
-  if not redis.call('HGET', batchKey(parent), 'created') then return 0 end
-  redis.call('HINCRBY', batchKey(parent), 'uncomplete', 1)
-  redis.call('HINCRBY', batchKey(parent), 'unsuccess', 1)
-  touchBatch(parent)
+  if not redis.call('HGET', Keys.batch(parent), 'created') then return 0 end
+  redis.call('HINCRBY', Keys.batch(parent), 'uncomplete', 1)
+  redis.call('HINCRBY', Keys.batch(parent), 'unsuccess', 1)
+  Batches.touchBatch(parent)
 end
-local created = integer(nowMs())
+local created = Keys.integer(Keys.nowMs())
 -- stylua: ignore
 redis.call('HSET', KEYS[1], 'created', created, 'description', description, 'committed', 0, 'total', 0,
   'pending', 0, 'failed', 0, 'uncomplete', 0, 'unsuccess', 0)
@@ -31,6 +29,6 @@ for _, what in ipairs({ 'complete', 'success' }) do
   end
   at = at + 1 + count
 end
-touchBatch(bid)
-listBatch(bid, created)
+Batches.touchBatch(bid)
+Batches.listBatch(bid, created)
 return 1

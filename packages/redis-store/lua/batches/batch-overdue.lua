@@ -5,5 +5,4 @@
 --   3 how long ago: integer, ms
 --   4 the most of them: integer
 -- Returns members of {xg}:joins.
---#include keys
-return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', integer(nowMs() - ARGV[3]), 'LIMIT', 0, ARGV[4])
+return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', Keys.integer(Keys.nowMs() - ARGV[3]), 'LIMIT', 0, ARGV[4])

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:joined:{lane}:<note>: string
 -- Returns how many are stored.
---#include keys
 local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], 'void', 'EX', 86400) end
 return tonumber(stored or 0) or 0

@@ -4,7 +4,6 @@
 -- ARGV:
 --   3 number: integer
 -- Returns 1, or 0 where the lane was dropped meanwhile and has that number no more.
---#include keys
 if tonumber(redis.call('HGET', KEYS[1], 'dropped') or 0) >= tonumber(ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[1], 'number', ARGV[3])
 redis.call('PERSIST', KEYS[1])

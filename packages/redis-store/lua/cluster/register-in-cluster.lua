@@ -6,7 +6,4 @@
 --   3 lane: string
 --   4 a number that the lane has no more (0: none): integer
 -- Returns the number, or 0 when there are too many.
---#include keys
---#include lanes
---#include registry
-return (numberLane(ARGV[3], tonumber(ARGV[4]))) or 0
+return (Registry.numberLane(ARGV[3], tonumber(ARGV[4]))) or 0

@@ -5,19 +5,17 @@
 --   3 name of the limit: string
 --   4 and more, per job: lane, id: strings
 -- Returns how many jobs count no more.
---#include keys
---#include throttle
 local freed = 0
 for at = 4, #ARGV, 2 do
-  freed = freed + slots.free(ARGV[3], slots.of(ARGV[at], ARGV[at + 1]))
+  freed = freed + Throttle.free(ARGV[3], Throttle.of(ARGV[at], ARGV[at + 1]))
 end
 if freed > 0 then
   local isOfFunction = string.find(ARGV[3], ':', 1, true)
-  local following = not isOfFunction and redis.call('ZRANGE', readyKey(ARGV[3]), 0, 0)[1]
+  local following = not isOfFunction and redis.call('ZRANGE', Keys.ready(ARGV[3]), 0, 0)[1]
   if isOfFunction then
-    redis.call('PUBLISH', eventsChannel, framed('room', ARGV[4], freed))
+    redis.call('PUBLISH', Keys.eventsChannel, Keys.framed('room', ARGV[4], freed))
   elseif following then
-    redis.call('PUBLISH', eventsChannel, framed('wake', following, freed))
+    redis.call('PUBLISH', Keys.eventsChannel, Keys.framed('wake', following, freed))
   end
 end
 return freed

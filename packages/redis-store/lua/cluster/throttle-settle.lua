@@ -10,9 +10,7 @@
 --   8 jobs allowed: integer
 --   9 and more, per job that was handed out: lane, id: strings
 -- Returns 1.
---#include keys
---#include throttle
-local permission, allowed, now = ARGV[7], tonumber(ARGV[8]), nowMs()
+local permission, allowed, now = ARGV[7], tonumber(ARGV[8]), Keys.nowMs()
 local throttle = {
   queue = ARGV[3],
   concurrency = tonumber(ARGV[4]),
@@ -20,14 +18,14 @@ local throttle = {
   worker = ARGV[6],
 }
 for index = 1, allowed do
-  slots.free(throttle.queue, slots.of('', permission .. index))
+  Throttle.free(throttle.queue, Throttle.of('', permission .. index))
 end
 local taken = 0
 for at = 9, #ARGV, 2 do
   taken = taken + 1
-  if slots.limits(throttle) then slots.take(throttle, slots.of(ARGV[at], ARGV[at + 1]), now) end
+  if Throttle.limits(throttle) then Throttle.take(throttle, Throttle.of(ARGV[at], ARGV[at + 1]), now) end
 end
 for _ = taken + 1, allowed do
-  redis.call('LPOP', rateKey(throttle.queue))
+  redis.call('LPOP', Keys.rate(throttle.queue))
 end
 return 1

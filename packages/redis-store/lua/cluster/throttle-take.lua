@@ -13,8 +13,6 @@
 --   10 jobs wanted: integer
 --   11 name of the permission: string
 -- Returns { jobs allowed, 1 if there were to be more, for how long time forbids more (ms) }.
---#include keys
---#include throttle
 local throttle = {
   queue = ARGV[3],
   concurrency = tonumber(ARGV[4]),
@@ -24,13 +22,13 @@ local throttle = {
   perWorker = tonumber(ARGV[8]),
   worker = ARGV[9],
 }
-local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[11], nowMs(), 0, 10000
-slots.redate(throttle.queue, now)
+local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[11], Keys.nowMs(), 0, 10000
+Throttle.redate(throttle.queue, now)
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - permissionMs)) do
-  if string.sub(slot, 1, 1) == '\0' then slots.free(throttle.queue, slot) end
+  if string.sub(slot, 1, 1) == '\0' then Throttle.free(throttle.queue, slot) end
 end
-while allowed < wanted and slots.hasRoom(throttle, now) do
+while allowed < wanted and Throttle.hasRoom(throttle, now) do
   allowed = allowed + 1
-  tookThrottled(throttle, '', permission .. allowed, now)
+  Throttle.tookThrottled(throttle, '', permission .. allowed, now)
 end
 return { allowed, throttle.full and 1 or 0, math.ceil(throttle.waitMs or 0) }

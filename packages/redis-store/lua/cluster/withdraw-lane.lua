@@ -7,12 +7,9 @@
 --   5 how long what it left stays (0: it left nothing): integer, ms
 --   6 and more: its counters, in the order of registry.lua: integers
 -- Returns former lanes whose hashes are to go, since there are too many.
---#include keys
---#include lanes
---#include registry
 local totals = {}
 for at = 6, #ARGV do
   totals[#totals + 1] = tonumber(ARGV[at])
 end
-withdrawLane(ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), totals)
-return dropFormer(nowMs())
+Registry.withdrawLane(ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), totals)
+return Registry.dropFormer(Keys.nowMs())

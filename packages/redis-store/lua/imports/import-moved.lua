@@ -5,12 +5,10 @@
 --   3 lane: string
 --   4 and more: import ids: strings
 -- Returns 0.
---#include keys
---#include imports
 local lane = ARGV[3]
 for at = 4, #ARGV do
   local importId = ARGV[at]
-  local key = importedKey(lane, importId)
+  local key = Imports.importedKey(lane, importId)
   local noted = redis.call('HGET', key, importId)
   if noted and string.sub(noted, 1, 1) == 'c' then redis.call('HSET', key, importId, 'm' .. string.sub(noted, 2)) end
 end

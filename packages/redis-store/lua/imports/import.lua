@@ -28,24 +28,17 @@
 --       other field strings: integer, the strings
 -- Returns -1 where the lane is to be registered first. Else packed, if all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
 -- it joined, also as the holder of its lock; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
---#include keys
---#include ids
---#include places
---#include packed
---#include imports
---#include jids
---#include registry
-local given = unpackedArguments(3)
+local given = Packed.unpackedArguments(ARGV, 3)
 local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, epoch, limits, count = unpack(given, 1, 10)
 local firstJob, perJob = 11, 13
-local now, toRetry, toDead = nowMs(), 1, 2
-assertQueueTypes(lane)
-local act = actOn(lane, queue, now, limits)
+local now, toRetry, toDead = Keys.nowMs(), 1, 2
+Keys.assertQueueTypes(lane)
+local act = Places.actOn(lane, queue, now, limits)
 
 -- True if there may be a listener: the server may know all listeners.
 local function isHeard()
   if isSole == 0 or redis.call('PUBSUB', 'NUMPAT') > 0 then return true end
-  return redis.call('PUBSUB', 'NUMSUB', channelOf(lane))[2] > 0
+  return redis.call('PUBSUB', 'NUMSUB', Keys.channelOf(lane))[2] > 0
 end
 
 -- Queued and running jobs with the incoming unique ids.
@@ -56,22 +49,22 @@ local function joinable()
     at = at + perJob + given[at + 12]
   end
   if #uniques == 0 then return found end
-  for index, id in ipairs(redis.call('HMGET', uniqueKey(lane), unpack(uniques))) do
-    local status = id and jobFields(lane, id, 'status')[1]
+  for index, id in ipairs(redis.call('HMGET', Keys.unique(lane), unpack(uniques))) do
+    local status = id and Keys.jobFields(lane, id, 'status')[1]
     if status == 'idle' or status == 'busy' then found[uniques[index]] = id end
   end
   return found
 end
 
 -- Import ids are digests, so all 256 hashes of notes are about equally long.
-if redis.call('HEXISTS', metaKey(lane), 'number') == 0 then
+if redis.call('HEXISTS', Keys.meta(lane), 'number') == 0 then
   -- The lane was removed since the import began.
-  if isCluster or not registerLane(lane, homeOf(lane, queue), 0) then return -1 end
+  if Keys.isCluster or not Registry.registerLane(lane, Registry.homeOf(lane, queue), 0) then return -1 end
 end
-local isNoted = redis.call('HLEN', importedKey(lane, given[firstJob])) >= maxNotes
-local toldOn, joins = isHeard() and channelOf(lane), joinable()
+local isNoted = redis.call('HLEN', Imports.importedKey(lane, given[firstJob])) >= Imports.maxNotes
+local toldOn, joins = isHeard() and Keys.channelOf(lane), joinable()
 local dead, deadCount = {}, nil
-local last, problem = takeIdsOf(epoch, lane, count)
+local last, problem = Ids.takeIdsOf(epoch, lane, count)
 if not last then return redis.error_reply(problem) end
 local first = last - count
 local nextId, results, queued, scheduled, retries = first, {}, {}, {}, {}
@@ -84,14 +77,14 @@ local entering = {}
 local function refusal(where)
   if isNoted then return 'notes' end
   if where ~= toDead then return nil end
-  deadCount = deadCount or redis.call('ZCARD', deadKey(lane))
+  deadCount = deadCount or redis.call('ZCARD', Keys.dead(lane))
   return deadCount + #dead / 2 >= maxDead and 'dead' or nil
 end
 
 -- Notes a job; returns its note if it has one. A job that its source gave away for good may come again: it is another
 -- one of the same name.
 local function note(importId, value)
-  local key = importedKey(lane, importId)
+  local key = Imports.importedKey(lane, importId)
   if redis.call('HSETNX', key, importId, value) == 1 then return nil end
   local noted = redis.call('HGET', key, importId)
   if string.sub(noted, 1, 1) ~= 'm' then return noted end
@@ -109,7 +102,7 @@ end
 local function lockOf(from)
   local lock, untilMs = given[from + 10], given[from + 11]
   if lock == '' or untilMs <= now then return nil end
-  local key = uniqueLockKey(lane) .. ':' .. lock
+  local key = Keys.uniqueLock(lane) .. ':' .. lock
   return key, untilMs, redis.call('GET', key) or nil
 end
 
@@ -118,7 +111,7 @@ local function storeJob(id, from, others, isDead)
   size = 0
   add('status', isDead and 'error' or 'idle')
   add('input', input)
-  if arrived ~= '-' then add('enqueued', stamp(arrived)) end
+  if arrived ~= '-' then add('enqueued', Keys.stamp(arrived)) end
   if door ~= '' then add('door', door) end
   if level ~= 5 then add('level', level) end
   if unique ~= '' then add('unique', unique) end
@@ -127,13 +120,13 @@ local function storeJob(id, from, others, isDead)
   local lock, untilMs, holder = lockOf(from)
   if lock and not holder then
     add('once', given[from + 10])
-    redis.call('SET', lock, id, 'PXAT', integer(untilMs))
+    redis.call('SET', lock, id, 'PXAT', Keys.integer(untilMs))
   end
   for index = from + perJob, from + perJob + others - 1 do
     size = size + 1
     fields[size] = given[index]
   end
-  redis.call('HSET', jobKey(lane, id), unpack(fields, 1, size))
+  redis.call('HSET', Keys.job(lane, id), unpack(fields, 1, size))
   if unique ~= '' and not isDead then
     uniques[#uniques + 1], uniques[#uniques + 2] = unique, id
     joins[unique] = id
@@ -171,10 +164,10 @@ for index = 1, count do
   local others = given[at + 12]
   local refused, joined = refusal(where), unique ~= '' and where ~= toDead and joins[unique] or nil
   if not joined and where ~= toDead then joined = select(3, lockOf(at)) end
-  local id = joined or integer(nextId + 1)
+  local id = joined or Keys.integer(nextId + 1)
   local noted
   if refused then
-    noted = redis.call('HGET', importedKey(lane, importId), importId)
+    noted = redis.call('HGET', Imports.importedKey(lane, importId), importId)
     if not noted or string.sub(noted, 1, 1) == 'm' then noted = refused end
   else
     noted = note(importId, (joined and 'j' or 'c') .. tag .. digest .. id)
@@ -195,24 +188,24 @@ end
 local function addAll(command, key, list)
   if #list > 0 then redis.call(command, key, unpack(list)) end
 end
-addAll('ZADD', deadKey(lane), dead)
-addAll('ZADD', queueKey(lane, 'scheduled'), scheduled)
-addAll('ZADD', retriesKey(lane), retries)
-addAll('HSET', uniqueKey(lane), uniques)
-noteJids(lane, jids)
+addAll('ZADD', Keys.dead(lane), dead)
+addAll('ZADD', Keys.queue(lane, 'scheduled'), scheduled)
+addAll('ZADD', Keys.retries(lane), retries)
+addAll('HSET', Keys.unique(lane), uniques)
+Jids.noteJids(lane, jids)
 for byte = 1, #renewed do
-  redis.call('EXPIRE', importedKey(lane, string.sub(renewed, byte, byte)), keptSeconds)
+  redis.call('EXPIRE', Imports.importedKey(lane, string.sub(renewed, byte, byte)), keptSeconds)
 end
-enterLine(act, entering)
-endAct(act)
+Places.enterLine(act, entering)
+Places.endAct(act)
 if best > 0 then
-  enqueueLevels(lane, queued)
-  if queue ~= '' and openness(lane, now) then
-    redis.call('ZADD', readyKey(queue), 'LT', rank(best, bestUs / 1000), lane)
+  Levels.enqueueLevels(lane, queued)
+  if queue ~= '' and Lanes.openness(lane, now) then
+    redis.call('ZADD', Keys.ready(queue), 'LT', Levels.rank(best, bestUs / 1000), lane)
   end
 end
-if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
+if earliestDue and not Keys.isCluster then redis.call('ZADD', Keys.due, 'LT', earliestDue, lane) end
 local created = nextId - first
 if created < count then redis.call('DECRBY', KEYS[1], count - created) end
-book(lane, 'submitted', created)
+Books.book(lane, 'submitted', created)
 return cmsgpack.pack(created == count and first + 1 or results)

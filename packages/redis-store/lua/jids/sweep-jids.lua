@@ -6,16 +6,14 @@
 --   3 cursor: integer
 --   4 entries to look at: integer
 -- Returns { next cursor (0: that was all), flat per job: lane, id }.
---#include keys
---#include native
 local page = redis.call('HSCAN', KEYS[1], ARGV[3], 'COUNT', ARGV[4])
 local answer, pairs = { page[1] }, page[2]
 for at = 1, #pairs, 2 do
   local id, lane = string.match(pairs[at + 1], '^(%d+) (.*)$')
-  local v = id and jobFields(lane, id, 'door', 'token', 'settled', 'status')
-  if not id or (not v[4] and redis.call('EXISTS', jobKey(lane, id)) == 0) then
+  local v = id and Keys.jobFields(lane, id, 'door', 'token', 'settled', 'status')
+  if not id or (not v[4] and redis.call('EXISTS', Keys.job(lane, id)) == 0) then
     redis.call('HDEL', KEYS[1], pairs[at])
-  elseif isUnsettled(lane, id, v) then
+  elseif Native.isUnsettled(lane, id, v) then
     answer[#answer + 1] = lane
     answer[#answer + 1] = id
   end

@@ -6,12 +6,10 @@
 --   4 node: string
 --   5 and more: ids: strings
 -- Returns 1.
---#include keys
---#include waits
 local lane, node = ARGV[3], ARGV[4]
 for at = 5, #ARGV do
-  local key = jobKey(lane, ARGV[at])
-  local waiting = read.wait(redis.call('HGET', key, 'wait'))
-  if waiting then redis.call('HSET', key, 'wait', countWait(waiting, node, -1) or '') end
+  local key = Keys.job(lane, ARGV[at])
+  local waiting = Fields.wait(redis.call('HGET', key, 'wait'))
+  if waiting then redis.call('HSET', key, 'wait', Waits.countWait(waiting, node, -1) or '') end
 end
 return 1

@@ -10,40 +10,33 @@
 --   7 as which it is counted (see books.lua): string
 --   8 queue (its hint index, empty for none): string
 -- Returns 1, or 0 for any other job; a string where another call has to go on.
---#include keys
---#include places
---#include order
---#include aside
---#include removal
---#include jobs
---#include books
 local lane, node, id, as = ARGV[3], ARGV[4], ARGV[5], ARGV[7]
-local act = actOn(lane, ARGV[8], nowMs())
-local job, isFound = readPlaced(act, id), false
+local act = Places.actOn(lane, ARGV[8], Keys.nowMs())
+local job, isFound = Places.readPlaced(act, id), false
 if job.status == 'busy' then
   if as ~= 'cancelled' then return 0 end
-  isFound = leftLease(act, job)
+  isFound = Places.leftLease(act, job)
 elseif job.status == 'idle' then
-  isFound = takeScheduled(act, job) ~= nil
+  isFound = Places.takeScheduled(act, job) ~= nil
   if not isFound then
-    local removal = removalFrom(lane)
-    local list, place = findQueued(removal, id, job.level, job.enqueued, ARGV[6])
+    local removal = Removal.removalFrom(lane)
+    local list, place = Removal.findQueued(removal, id, job.level, job.enqueued, ARGV[6])
     if list then
-      place = takeOut(removal, list, place, job)
-      closeGaps(removal)
+      place = Removal.takeOut(removal, list, place, job)
+      Removal.closeGaps(removal)
       isFound = true
     end
     if place then return place end
-    leftPlace(act, job)
+    Places.leftPlace(act, job)
   end
-  forgetRetry(lane, id)
+  Keys.forgetRetry(lane, id)
 end
 if not isFound then
   if job.token or as == 'moved' or (job.status ~= 'idle' and job.status ~= 'busy') then return 0 end
   -- A native worker that is alive still writes its outcome: the hash is kept for it.
-  job.keep = math.max(read.whole(job.keep) or 0, relaySeconds)
+  job.keep = math.max(Fields.whole(job.keep) or 0, JobEnds.relaySeconds)
 end
-finishJob(lane, job, node, 'error', '')
-bookTaken(lane, as, 1)
-endAct(act)
+Jobs.finishJob(lane, job, node, 'error', '')
+Books.bookTaken(lane, as, 1)
+Places.endAct(act)
 return 1

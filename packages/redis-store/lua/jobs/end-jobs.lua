@@ -9,29 +9,25 @@
 --   7 and more: places (high, normal, low, scheduled, dead, busy, which comes last, where it is all of them):
 --     strings
 -- Returns their ids; fewer than the most means that the places are empty.
---#include keys
---#include places
---#include jobs
---#include orphans
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
-local act = actOn(lane, ARGV[6], nowMs())
+local act = Places.actOn(lane, ARGV[6], Keys.nowMs())
 
 local function finish(job)
   ids[#ids + 1] = job.id
-  if job.status then finishJob(lane, job, node, 'error', '') end
+  if job.status then Jobs.finishJob(lane, job, node, 'error', '') end
 end
 
 local pops = {
-  dead = function() return redis.call('ZPOPMIN', deadKey(lane))[1] end,
+  dead = function() return redis.call('ZPOPMIN', Keys.dead(lane))[1] end,
   busy = function() return redis.call('ZRANGE', KEYS[1], 0, 0)[1] end,
 }
 
 -- The next job of a place, which it has left; nil where there is none.
 local function pop(place)
-  if not pops[place] then return popPlaced(act, place) end
+  if not pops[place] then return Places.popPlaced(act, place) end
   local id = pops[place]()
-  local job = id and readPlaced(act, id)
-  if job and place == 'busy' then leftLease(act, job) end
+  local job = id and Places.readPlaced(act, id)
+  if job and place == 'busy' then Places.leftLease(act, job) end
   return job
 end
 
@@ -46,11 +42,11 @@ local function endPlaces()
 end
 
 if ARGV[#ARGV] == 'busy' then
-  endAll(act, ids, most, endPlaces, finish)
-  if #ids < most then noteCleared(lane) end
+  Orphans.endAll(act, ids, most, endPlaces, finish)
+  if #ids < most then Orphans.noteCleared(lane) end
 else
   endPlaces()
-  bookTaken(lane, 'deleted', #ids)
+  Books.bookTaken(lane, 'deleted', #ids)
 end
-endAct(act)
+Places.endAct(act)
 return ids

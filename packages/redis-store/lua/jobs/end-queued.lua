@@ -12,10 +12,6 @@
 --   9 queue (its hint index, empty for none): string
 --   10 and more: ids: strings
 -- Returns the ids that were ended, or 0 where the piece is too deep.
---#include keys
---#include places
---#include jobs
---#include books
 local key, lane, node, first, count = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 -- Stands for an ended job until all of them are taken out at once; no id looks so.
 local gap = '-'
@@ -24,13 +20,13 @@ local length = redis.call('LLEN', key)
 local nearest, farthest = math.max(0, first - count), math.min(length, first + count)
 local isNearBack = length - nearest < farthest
 if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
-local act = actOn(lane, ARGV[9], nowMs())
+local act = Places.actOn(lane, ARGV[9], Keys.nowMs())
 local wanted, ended = {}, {}
 for at = 10, #ARGV do
-  local job = readPlaced(act, ARGV[at])
+  local job = Places.readPlaced(act, ARGV[at])
   -- A job that waits for its turn stands there.
-  if tonumber(redis.call('ZSCORE', queueKey(lane, 'scheduled'), job.id) or 0) >= 5e13 then
-    takeScheduled(act, job)
+  if tonumber(redis.call('ZSCORE', Keys.queue(lane, 'scheduled'), job.id) or 0) >= 5e13 then
+    Places.takeScheduled(act, job)
     ended[#ended + 1] = job
   else
     wanted[job.id] = job
@@ -43,7 +39,7 @@ if farthest > nearest then
     if job then
       redis.call('LSET', key, length - farthest + at - 1, gap)
       ended[#ended + 1], wanted[id], listed = job, nil, listed + 1
-      leftPlace(act, job)
+      Places.leftPlace(act, job)
     end
   end
 end
@@ -52,9 +48,9 @@ if listed > 0 then redis.call('LREM', key, isNearBack and listed or -listed, gap
 local ids = {}
 for at, job in ipairs(ended) do
   ids[at] = job.id
-  if at > #ended - listed then leftLevel(lane, job.level) end
-  if job.status then finishJob(lane, job, node, 'error', '') end
+  if at > #ended - listed then Places.leftLevel(lane, job.level) end
+  if job.status then Jobs.finishJob(lane, job, node, 'error', '') end
 end
-bookTaken(lane, ARGV[8], #ids)
-endAct(act)
+Books.bookTaken(lane, ARGV[8], #ids)
+Places.endAct(act)
 return ids

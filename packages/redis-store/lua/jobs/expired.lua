@@ -6,11 +6,10 @@
 --   4 leases after which no other lane is looked at: integer
 --   5 and more: lanes: strings
 -- Returns the number of lanes it has looked at, then flat per job: lane, id, token.
---#include keys
-local now, found, leases = nowMs(), {}, {}
+local now, found, leases = Keys.nowMs(), {}, {}
 local enough, count = tonumber(ARGV[4]), 0
 for at = 5, #ARGV do
-  leases[at - 4] = busyKey(ARGV[at])
+  leases[at - 4] = Keys.busy(ARGV[at])
 end
 found[1] = #leases
 if redis.call('EXISTS', unpack(leases)) == 0 then return found end
@@ -23,7 +22,7 @@ for at, key in ipairs(leases) do
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, ARGV[3])
   count = count + #ids
   for _, id in ipairs(ids) do
-    local token = jobFields(lane, id, 'token')[1]
+    local token = Keys.jobFields(lane, id, 'token')[1]
     if token then
       for _, part in ipairs({ lane, id, token }) do
         found[#found + 1] = part

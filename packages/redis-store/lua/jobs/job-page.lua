@@ -9,11 +9,9 @@
 --   7 text that payload or error must hold (empty for all): bytes
 --   8 bytes that are searched: integer; a longer payload is not
 -- Returns { jobs looked at, payloads not searched, 1 if there are more, id, offset, score (empty in a queue), ... }.
---#include keys
---#include aside
 local lane, place, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local text, budget = ARGV[7], tonumber(ARGV[8])
-local sets = { busy = KEYS[1], scheduled = queueKey(lane, 'scheduled'), dead = deadKey(lane) }
+local sets = { busy = KEYS[1], scheduled = Keys.queue(lane, 'scheduled'), dead = Keys.dead(lane) }
 local ids, scores, total = {}, {}, 0
 if sets[place] then
   -- Jobs that wait for their turn stand behind, see turns.lua: they are in the queue.
@@ -25,10 +23,10 @@ if sets[place] then
   total = redis.call('ZCOUNT', sets[place], '-inf', last)
 else
   -- Jobs outside the list come behind it.
-  local lists = { queueKey(lane, place) }
-  if countAside(lane) > 0 then
-    for _, level in ipairs(unusualLevels[place]) do
-      lists[#lists + 1] = levelKey(lane, level)
+  local lists = { Keys.queue(lane, place) }
+  if Aside.countAside(lane) > 0 then
+    for _, level in ipairs(Aside.unusualLevels[place]) do
+      lists[#lists + 1] = Keys.level(lane, level)
     end
   end
   local skip, left = first, count
@@ -57,15 +55,15 @@ local most, unsearched, seen = budget, 0, #ids
 local answer = { 0, 0, 0 }
 
 local function holdsText(id)
-  if string.find(jobFields(lane, id, 'failure')[1] or '', text, 1, true) then return true end
-  local bytes = redis.pcall('HSTRLEN', jobKey(lane, id), 'input')
+  if string.find(Keys.jobFields(lane, id, 'failure')[1] or '', text, 1, true) then return true end
+  local bytes = redis.pcall('HSTRLEN', Keys.job(lane, id), 'input')
   if type(bytes) ~= 'number' then return false end
   if bytes > most then
     unsearched = unsearched + 1
     return false
   end
   budget = budget - bytes
-  return string.find(jobFields(lane, id, 'input')[1] or '', text, 1, true) ~= nil
+  return string.find(Keys.jobFields(lane, id, 'input')[1] or '', text, 1, true) ~= nil
 end
 
 for at, id in ipairs(ids) do

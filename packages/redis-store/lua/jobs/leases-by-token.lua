@@ -8,7 +8,6 @@
 --   6 the number after the last: integer
 --   7 cursor (0 for the start): string
 -- Returns the next cursor (0: that was all), then flat id and token of each.
---#include keys
 local lane, mine, first, last = ARGV[3], ARGV[4] .. '-', tonumber(ARGV[5]), tonumber(ARGV[6])
 -- Some half a millisecond of the server's time.
 local piece = 500
@@ -16,7 +15,7 @@ local page = redis.call('ZSCAN', KEYS[1], ARGV[7], 'COUNT', piece)
 local found = { page[1] }
 for at = 1, #page[2], 2 do
   local id = page[2][at]
-  local token = jobFields(lane, id, 'token')[1]
+  local token = Keys.jobFields(lane, id, 'token')[1]
   if token and string.sub(token, 2, 1 + #mine) == mine then
     local number = tonumber(string.sub(token, 2 + #mine))
     if number and number >= first and number < last then

@@ -7,19 +7,17 @@
 --   5 first: integer
 --   6 count: integer
 -- Returns per job: { id, losses, 1 if foreground, 1 if its last client has left, unique (empty for none) }.
---#include keys
---#include aside
 local lane, place, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local ids, jobs = {}, {}
 if place == 'busy' or place == 'scheduled' then
-  local key = place == 'busy' and KEYS[1] or queueKey(lane, place)
+  local key = place == 'busy' and KEYS[1] or Keys.queue(lane, place)
   ids = redis.call('ZRANGE', key, first, first + count - 1)
 else
   -- Jobs outside the list come after it.
-  local lists = { queueKey(lane, place) }
-  if countAside(lane) > 0 then
-    for _, level in ipairs(unusualLevels[place]) do
-      lists[#lists + 1] = levelKey(lane, level)
+  local lists = { Keys.queue(lane, place) }
+  if Aside.countAside(lane) > 0 then
+    for _, level in ipairs(Aside.unusualLevels[place]) do
+      lists[#lists + 1] = Keys.level(lane, level)
     end
   end
   for _, list in ipairs(lists) do
@@ -33,8 +31,8 @@ else
   end
 end
 for at, id in ipairs(ids) do
-  local v = jobFields(lane, id, 'losses', 'fg', 'wait', 'unique', 'door')
-  local foreground = read.isForeground(v[5], v[2], v[3])
-  jobs[at] = { id, read.whole(v[1]) or 0, foreground and 1 or 0, foreground and v[3] == '' and 1 or 0, v[4] or '' }
+  local v = Keys.jobFields(lane, id, 'losses', 'fg', 'wait', 'unique', 'door')
+  local foreground = Fields.isForeground(v[5], v[2], v[3])
+  jobs[at] = { id, Fields.whole(v[1]) or 0, foreground and 1 or 0, foreground and v[3] == '' and 1 or 0, v[4] or '' }
 end
 return jobs

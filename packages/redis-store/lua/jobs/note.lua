@@ -11,12 +11,11 @@
 --     integer, ms
 --   9 percent (empty for none): string
 -- Returns 1, or 0 where the token is not the job's, or there is no job.
---#include keys
 local lane, id, token, text, hasText, untilMs = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local key = jobKey(lane, id)
-local job = jobFields(lane, id, 'status', 'token')
+local key = Keys.job(lane, id)
+local job = Keys.jobFields(lane, id, 'status', 'token')
 if not job[1] or token ~= '' and job[2] ~= token then return 0 end
-redis.call('HSET', key, 'noted', integer(nowMs()))
+redis.call('HSET', key, 'noted', Keys.integer(Keys.nowMs()))
 if hasText == '1' then redis.call('HSET', key, 'note', text) end
 local percent = ARGV[9]
 if percent ~= '' then redis.call('HSET', key, 'status:dividend', percent, 'status:divisor', '100') end

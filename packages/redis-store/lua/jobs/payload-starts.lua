@@ -8,11 +8,10 @@
 --   6 bytes that are read in all: integer
 --   7 and more: ids: integers
 -- Returns per job { its bytes, the first of them (empty where it is not read) }.
---#include keys
 local lane, most, longest, budget = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local found = {}
 for at = 7, #ARGV do
-  local key = jobKey(lane, ARGV[at])
+  local key = Keys.job(lane, ARGV[at])
   local bytes, start = redis.pcall('HSTRLEN', key, 'input'), ''
   if type(bytes) ~= 'number' then bytes = 0 end
   if bytes <= longest and bytes <= budget then

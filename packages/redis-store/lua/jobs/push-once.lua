@@ -10,13 +10,11 @@
 --   8 jid: string
 --   9 and more: fields and values of its hash: strings
 -- Returns 1, 0 where it was pushed before, or -1 where the lane is to be registered first.
---#include keys
---#include batches
 local lane = ARGV[3]
-if not isRegistered(lane, ARGV[6]) then return -1 end
-local mark = uniqueLockKey(lane) .. ':callback ' .. ARGV[4]
-if not redis.call('SET', mark, 1, 'NX', 'EX', batchSeconds) then return 0 end
-local isStored, problem = storePushed(lane, tonumber(ARGV[5]), ARGV, 6)
+if not Pushed.isRegistered(lane, ARGV[6]) then return -1 end
+local mark = Keys.uniqueLock(lane) .. ':callback ' .. ARGV[4]
+if not redis.call('SET', mark, 1, 'NX', 'EX', Batches.batchSeconds) then return 0 end
+local isStored, problem = Pushed.storePushed(lane, tonumber(ARGV[5]), ARGV, 6)
 if isStored then return 1 end
 redis.call('DEL', mark)
 return redis.error_reply(problem)

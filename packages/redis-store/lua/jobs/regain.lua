@@ -11,48 +11,43 @@
 --   8 queue (its hint index, empty for none): string
 -- Returns 1, or 2 if the job was handed out again since; 0 for a job that has ended, or never had the lease; a string where
 -- another call has to go on.
---#include keys
---#include places
---#include order
---#include aside
---#include removal
---#include former
---#include jobs
 local lane, id, token = ARGV[3], ARGV[4], ARGV[5]
-local key = jobKey(lane, id)
-local act = actOn(lane, ARGV[8], nowMs())
-local job = readPlaced(act, id)
+local key = Keys.job(lane, id)
+local act = Places.actOn(lane, ARGV[8], Keys.nowMs())
+local job = Places.readPlaced(act, id)
 local status, other = job.status, job.token
-local tokens, isKnown = former.of(jobFields(lane, id, 'former')[1]), false
+local tokens, isKnown = Former.of(Keys.jobFields(lane, id, 'former')[1]), false
 for _, lost in ipairs(tokens) do
   isKnown = isKnown or lost == token
 end
 if not isKnown or other == token then return 0 end
 
 -- A native worker has the job, or is about to: it still writes its outcome into the hash.
-local function leaveToNative() redis.call('HSET', key, 'keep', math.max(read.whole(job.keep) or 0, relaySeconds)) end
+local function leaveToNative()
+  redis.call('HSET', key, 'keep', math.max(Fields.whole(job.keep) or 0, JobEnds.relaySeconds))
+end
 
 if status == 'busy' then
   if not other then leaveToNative() end
 elseif status == 'idle' then
-  if not takeScheduled(act, job) then
-    local removal = removalFrom(lane)
-    local list, place = findQueued(removal, id, job.level, job.enqueued, ARGV[6])
+  if not Places.takeScheduled(act, job) then
+    local removal = Removal.removalFrom(lane)
+    local list, place = Removal.findQueued(removal, id, job.level, job.enqueued, ARGV[6])
     if list then
-      place = takeOut(removal, list, place, job)
-      closeGaps(removal)
+      place = Removal.takeOut(removal, list, place, job)
+      Removal.closeGaps(removal)
     end
     if place then return place end
-    leftPlace(act, job)
+    Places.leftPlace(act, job)
     if not list then leaveToNative() end
   end
-  forgetRetry(lane, id)
-elseif redis.call('ZREM', deadKey(lane), id) == 0 then
+  Keys.forgetRetry(lane, id)
+elseif redis.call('ZREM', Keys.dead(lane), id) == 0 then
   return 0
 end
-if other then former.note(lane, id, other) end
+if other then Former.note(lane, id, other) end
 redis.call('HSET', key, 'status', 'busy', 'token', token)
 redis.call('HDEL', key, 'settled')
-redis.call('ZADD', KEYS[1], integer(nowMs() + ARGV[7]), id)
-endAct(act)
+redis.call('ZADD', KEYS[1], Keys.integer(Keys.nowMs() + ARGV[7]), id)
+Places.endAct(act)
 return (other or tokens[#tokens] ~= token) and 2 or 1

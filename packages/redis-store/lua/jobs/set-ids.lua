@@ -7,9 +7,8 @@
 --   5 first: integer
 --   6 count: integer
 -- Returns { members looked at, id, time, id, time ... }.
---#include keys
 local lane, set, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-local keys = { scheduled = queueKey(lane, 'scheduled'), retries = retriesKey(lane), dead = deadKey(lane) }
+local keys = { scheduled = Keys.queue(lane, 'scheduled'), retries = Keys.retries(lane), dead = Keys.dead(lane) }
 local page = redis.call('ZRANGE', keys[set], first, first + count - 1, 'WITHSCORES')
 local answer = { #page / 2 }
 for at = 1, #page, 2 do

@@ -6,12 +6,11 @@
 --   4 id: integer
 -- Returns { place (queue, scheduled, busy, dead), its score (empty in a queue), bytes of the input, bytes of the output }, or
 -- nothing where there is no such job.
---#include keys
 local lane, id = ARGV[3], ARGV[4]
-local key = jobKey(lane, id)
-if not jobFields(lane, id, 'status')[1] then return {} end
+local key = Keys.job(lane, id)
+if not Keys.jobFields(lane, id, 'status')[1] then return {} end
 local input, output = redis.call('HSTRLEN', key, 'input'), redis.call('HSTRLEN', key, 'output')
-local sets = { { 'busy', KEYS[1] }, { 'scheduled', queueKey(lane, 'scheduled') }, { 'dead', deadKey(lane) } }
+local sets = { { 'busy', KEYS[1] }, { 'scheduled', Keys.queue(lane, 'scheduled') }, { 'dead', Keys.dead(lane) } }
 for _, set in ipairs(sets) do
   local score = redis.call('ZSCORE', set[2], id)
   -- A job that waits for its turn is in the queue, see turns.lua.

@@ -10,25 +10,19 @@
 --   7 queue (its hint index, empty for none): string
 -- Returns the ids and, once it is unregistered, its number; in a cluster then how long what it left stays (ms) and its
 -- counters. 0 where it has workers or running jobs.
---#include keys
---#include lanes
---#include registry
---#include places
---#include jobs
---#include orphans
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
-if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
-local ids, now = {}, nowMs()
-local act = actOn(lane, ARGV[7], now)
+if Keys.countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
+local ids, now = {}, Keys.nowMs()
+local act = Places.actOn(lane, ARGV[7], now)
 
 local function finish(job)
   ids[#ids + 1] = job.id
-  if job.status then finishJob(lane, job, node, 'error', '') end
+  if job.status then Jobs.finishJob(lane, job, node, 'error', '') end
 end
 
 local function popDead()
-  local id = redis.call('ZPOPMIN', deadKey(lane))[1]
-  return id and readPlaced(act, id)
+  local id = redis.call('ZPOPMIN', Keys.dead(lane))[1]
+  return id and Places.readPlaced(act, id)
 end
 
 local function endPlaces()
@@ -38,7 +32,7 @@ local function endPlaces()
       if place == 'dead' then
         job = popDead()
       else
-        job = popPlaced(act, place)
+        job = Places.popPlaced(act, place)
       end
       if not job then break end
       finish(job)
@@ -46,12 +40,12 @@ local function endPlaces()
   end
 end
 
-endAll(act, ids, most, endPlaces, finish)
-endAct(act)
+Orphans.endAll(act, ids, most, endPlaces, finish)
+Places.endAct(act)
 if #ids >= most then return { ids } end
-noteCleared(lane)
-local fields = allFields(lane)
-if not isCluster then return { ids, integer(unregisterLane(lane, fields, now) or 0) } end
+Orphans.noteCleared(lane)
+local fields = Registry.allFields(lane)
+if not Keys.isCluster then return { ids, Keys.integer(Registry.unregisterLane(lane, fields, now) or 0) } end
 fields.number = fields.number or ARGV[6]
-local number, untilMs, totals = forgetLane(lane, fields, now)
-return { ids, integer(number), integer(untilMs), unpack(totals) }
+local number, untilMs, totals = Registry.forgetLane(lane, fields, now)
+return { ids, Keys.integer(number), Keys.integer(untilMs), unpack(totals) }

@@ -5,7 +5,5 @@
 --   3 lane: string
 --   4, 5 what closed-until returned: integer, ms, and string
 -- Returns the number that the lane has no more, or 0.
---#include keys
---#include lanes
-closeUntil(ARGV[3], tonumber(ARGV[4]), ARGV[5])
+Lanes.closeUntil(ARGV[3], tonumber(ARGV[4]), ARGV[5])
 return tonumber(redis.call('HGET', KEYS[1], 'dropped') or 0)

@@ -5,7 +5,5 @@
 --   3 lane: string
 --   4 how long they do: integer, ms
 -- Returns { until when (ms), `shut` where an operator closes it }.
---#include keys
---#include lanes
-local untilMs, shut = closedUntil(ARGV[3], tonumber(ARGV[4]), nowMs())
-return { integer(untilMs), shut }
+local untilMs, shut = Lanes.closedUntil(ARGV[3], tonumber(ARGV[4]), Keys.nowMs())
+return { Keys.integer(untilMs), shut }

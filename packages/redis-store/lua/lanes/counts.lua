@@ -10,10 +10,7 @@
 -- high, low, dead, retrying, expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open
 -- for good, 2 closed by workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no
 -- job has come since, died, lost, cancelled, deleted, moved, rerun, killed.
---#include keys
---#include lanes
---#include since
-local now, size, extent, isAutoOpen, firstLane = nowMs(), 0, ARGV[3], ARGV[4] == '1', 5
+local now, size, extent, isAutoOpen, firstLane = Keys.nowMs(), 0, ARGV[3], ARGV[4] == '1', 5
 local found = {}
 local isOfTotals, withSince = extent ~= 'sizes', extent == 'oldest'
 -- The fields of a lane's hash that the extent needs: each costs a walk through the hash.
@@ -50,7 +47,7 @@ local function inUs(ms) return math.floor(ms * 1000 + 0.5) end
 -- Since when the next job of a band has been queued (us), or 0.
 local function sinceIn(lane, key, count)
   if count == 0 or not withSince then return 0 end
-  return inUs(sinceOf(lane, redis.call('LINDEX', key, -1), now))
+  return inUs(Since.sinceOf(lane, redis.call('LINDEX', key, -1), now))
 end
 
 local function earlier(one, other)
@@ -60,13 +57,13 @@ end
 
 -- Jobs of unusual levels that wait outside a band's list.
 local function sizeAside(lane, upper, lower)
-  return redis.call('LLEN', levelKey(lane, upper)) + redis.call('LLEN', levelKey(lane, lower))
+  return redis.call('LLEN', Keys.level(lane, upper)) + redis.call('LLEN', Keys.level(lane, lower))
 end
 
 -- Scheduled jobs that wait for a retry. Due ones stand there until they are moved; where a native worker took one, its entry
 -- is left.
 local function retryingOf(lane, laterKey)
-  local key = retriesKey(lane)
+  local key = Keys.retries(lane)
   local later, due = redis.call('ZCOUNT', key, '(' .. now, '+inf'), redis.call('ZCOUNT', key, '-inf', now)
   if due > 0 then due = math.min(due, tonumber(redis.pcall('ZCOUNT', laterKey, '-inf', now / 1000)) or 0) end
   return later + due
@@ -84,7 +81,7 @@ local function addTotals(lane, workers, meta)
   for at = 11, 13 do
     found[size + at - 4] = tonumber(meta[at] or 0)
   end
-  found[size + 10] = meta[14] and meta[14] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0
+  found[size + 10] = meta[14] and meta[14] == (redis.call('GET', Keys.of('uid', lane)) or '0') and 1 or 0
   for at = 15, #fields do
     found[size + at - 4] = tonumber(meta[at] or 0)
   end
@@ -97,10 +94,10 @@ local function workersOf(lane, workers, meta)
   if workers == 0 or consumers <= 0 then return workers end
   local open, closed, labelled = meta[3], meta[4], meta[5]
   if not isOfTotals then
-    local more = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'labelled')
+    local more = redis.call('HMGET', Keys.meta(lane), 'open', 'closed', 'labelled')
     open, closed, labelled = more[1], more[2], more[3]
   end
-  return ableWorkers(workers, consumers, tonumber(labelled or 0), gateOf(open, closed, now), isAutoOpen)
+  return Lanes.ableWorkers(workers, consumers, tonumber(labelled or 0), Lanes.gateOf(open, closed, now), isAutoOpen)
 end
 
 -- The keys of all that the lanes hold, `keysPerLane` each. Most of many lanes are empty, which one question tells.
@@ -108,7 +105,7 @@ local keys, keysPerLane, lanesPerPart = {}, 7, 8
 for at = firstLane, #ARGV do
   local place = keysPerLane * (at - firstLane)
   keys[place + 1], keys[place + 2], keys[place + 3], keys[place + 4], keys[place + 5], keys[place + 6], keys[place + 7] =
-    placeKeys(ARGV[at])
+    Keys.placeKeys(ARGV[at])
 end
 
 -- How many of the keys of some lanes there are, by their places in ARGV.
@@ -117,7 +114,7 @@ local function keysThere(first, last)
 end
 
 -- Jobs wait outside empty lists where native workers took the others: then the lane is in the index of due ones.
-local mayWaitAside = extent ~= 'sizes' or isCluster or redis.call('EXISTS', dueKey) == 1
+local mayWaitAside = extent ~= 'sizes' or Keys.isCluster or redis.call('EXISTS', Keys.due) == 1
 
 local places = {}
 for place, name in ipairs(fields) do
@@ -127,8 +124,8 @@ end
 -- Fields of a lane's hash. Of an empty lane all are read, where all counters are asked for: it has few, and each of those
 -- that are asked for by name would be searched for. nil: it has no hash.
 local function metaOf(lane, isEmpty)
-  if not isEmpty or not isOfTotals then return redis.call('HMGET', metaKey(lane), unpack(fields, 1, fieldCount)) end
-  local meta, stored = {}, redis.call('HGETALL', metaKey(lane))
+  if not isEmpty or not isOfTotals then return redis.call('HMGET', Keys.meta(lane), unpack(fields, 1, fieldCount)) end
+  local meta, stored = {}, redis.call('HGETALL', Keys.meta(lane))
   if #stored == 0 then return nil end
   for at = 1, #stored, 2 do
     local place = places[stored[at]]
@@ -172,8 +169,8 @@ local function addCounts(lane, at, left)
       -- Jobs that wait for their turn stand there: see turns.lua.
       local waiting = tonumber(redis.pcall('ZCOUNT', laterKey, 5e13, '+inf')) or 0
       scheduled, normal = scheduled - waiting, normal + waiting
-      local oldest = waiting > 0 and withSince and oldestInTurns(laterKey)
-      if oldest then since = earlier(since, inUs(sinceOf(lane, oldest, now))) end
+      local oldest = waiting > 0 and withSince and Since.oldestInTurns(laterKey)
+      if oldest then since = earlier(since, inUs(Since.sinceOf(lane, oldest, now))) end
     end
     if scheduled > 0 and isOfTotals then retrying = retryingOf(lane, laterKey) end
   end

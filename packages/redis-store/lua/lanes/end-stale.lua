@@ -8,12 +8,7 @@
 --   5 most jobs of a band: integer
 --   6 and more, per lane: lane, queue (its hint index, empty for none): strings
 -- Returns flat per job: lane, id, door, how (expired, died).
---#include keys
---#include places
---#include jobs
---#include books
---#include stale
-local now, most, seconds, perBand, ended = nowMs(), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], {}
+local now, most, seconds, perBand, ended = Keys.nowMs(), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], {}
 local names =
   { 'status', 'door', 'stale', 'dies_stale', 'fg', 'wait', 'unique', 'jid', 'keep', 'level', 'turn', 'enqueued' }
 
@@ -21,12 +16,12 @@ local names =
 local function staleAmong(lane, queued)
   local found = {}
   for _, id in ipairs(queued) do
-    local values, fields = jobFields(lane, id, unpack(names)), {}
+    local values, fields = Keys.jobFields(lane, id, unpack(names)), {}
     for place, name in ipairs(names) do
       fields[name] = values[place] or nil
     end
-    if fields.stale and doorIn(fields.door) and fields.status then
-      if not read.isStale(fields.stale, now) then break end
+    if fields.stale and Fields.doorIn(fields.door) and fields.status then
+      if not Fields.isStale(fields.stale, now) then break end
       fields.id = id
       found[#found + 1] = fields
     end
@@ -35,7 +30,7 @@ local function staleAmong(lane, queued)
 end
 
 local function finish(act, fields)
-  local how = endStale(act.lane, fields.id, fields, '', now, most, seconds)
+  local how = Stale.endStale(act.lane, fields.id, fields, '', now, most, seconds)
   for _, word in ipairs({ act.lane, fields.id, fields.door, how }) do
     ended[#ended + 1] = word
   end
@@ -43,22 +38,22 @@ end
 
 for at = 6, #ARGV, 2 do
   local lane = ARGV[at]
-  local act = actOn(lane, ARGV[at + 1], now)
-  for _, band in ipairs(bands) do
-    local key = queueKey(lane, band)
-    for _, fields in ipairs(staleAmong(lane, reversed(redis.call('LRANGE', key, '-' .. perBand, -1)))) do
+  local act = Places.actOn(lane, ARGV[at + 1], now)
+  for _, band in ipairs(Keys.bands) do
+    local key = Keys.queue(lane, band)
+    for _, fields in ipairs(staleAmong(lane, Bands.reversed(redis.call('LRANGE', key, '-' .. perBand, -1)))) do
       if redis.call('LREM', key, -1, fields.id) == 1 then
-        leftList(act, fields)
+        Places.leftList(act, fields)
         finish(act, fields)
       end
     end
   end
-  local scheduled = queueKey(lane, 'scheduled')
+  local scheduled = Keys.queue(lane, 'scheduled')
   local inTurns = act.limits and redis.call('ZRANGEBYSCORE', scheduled, 5e13, '+inf', 'LIMIT', 0, perBand)
   for _, fields in ipairs(inTurns and staleAmong(lane, inTurns) or {}) do
-    takeScheduled(act, fields)
+    Places.takeScheduled(act, fields)
     finish(act, fields)
   end
-  endAct(act)
+  Places.endAct(act)
 end
 return ended

@@ -8,25 +8,20 @@
 --   4 1 if the automatic rule opens lanes to consumers: flag
 --   5 and more, per lane: lane, queue: strings
 -- Returns the lanes that are closed, whose jobs no by-name worker is there for, and whose queue has consumers.
---#include keys
---#include levels
---#include jobs
---#include bridged
---#include books
-local now, graceMs, isAutoOpen, stranded = nowMs(), tonumber(ARGV[3]), ARGV[4] == '1', {}
+local now, graceMs, isAutoOpen, stranded = Keys.nowMs(), tonumber(ARGV[3]), ARGV[4] == '1', {}
 
 -- Asked once for all lanes: mostly none has scheduled or dead jobs, or leases.
 local listKeys, scheduledKeys, deadKeys, countKeys, busyKeys = {}, {}, {}, {}, {}
 for at = 5, #ARGV, 2 do
   local place = (at - 3) / 2
-  local normal, high, low, scheduled, busy, dead, count = placeKeys(ARGV[at])
+  local normal, high, low, scheduled, busy, dead, count = Keys.placeKeys(ARGV[at])
   listKeys[place], scheduledKeys[place], deadKeys[place], countKeys[place] =
     { normal, high, low }, scheduled, dead, count
   busyKeys[place] = busy
 end
 local hasScheduled = redis.call('EXISTS', unpack(scheduledKeys)) > 0
 local hasDead = redis.call('EXISTS', unpack(deadKeys)) > 0
-local hasLeases = not isCluster and redis.call('EXISTS', unpack(busyKeys)) > 0
+local hasLeases = not Keys.isCluster and redis.call('EXISTS', unpack(busyKeys)) > 0
 local counted = redis.call('MGET', unpack(countKeys))
 -- Per queue what its hint index gets.
 local ready = {}
@@ -43,30 +38,30 @@ local function noteDue(lane, scheduled)
   local last = redis.call('ZRANGE', scheduled, -1, -1, 'WITHSCORES')[2]
   if not last then return end
   bringBack(scheduled, last)
-  if isCluster then return end
-  local dueMs = read.due(redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2])
+  if Keys.isCluster then return end
+  local dueMs = Fields.due(redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2])
   if tonumber(last) >= 5e13 then dueMs = math.min(dueMs, now + 1000) end
-  redis.call('ZADD', dueKey, 'LT', integer(dueMs), lane)
+  redis.call('ZADD', Keys.due, 'LT', Keys.integer(dueMs), lane)
 end
 
 local function forgetDead(lane)
-  local over = redis.call('ZRANGEBYSCORE', deadKey(lane), '-inf', now, 'LIMIT', 0, 100)
-  bookForgotten(lane, #over)
+  local over = redis.call('ZRANGEBYSCORE', Keys.dead(lane), '-inf', now, 'LIMIT', 0, 100)
+  Books.bookForgotten(lane, #over)
   for _, id in ipairs(over) do
-    forgetIndexes(lane, id, nil, jobFields(lane, id, 'jid')[1])
-    redis.call('DEL', jobKey(lane, id))
-    redis.call('ZREM', deadKey(lane), id)
+    Jobs.forgetIndexes(lane, id, nil, Keys.jobFields(lane, id, 'jid')[1])
+    redis.call('DEL', Keys.job(lane, id))
+    redis.call('ZREM', Keys.dead(lane), id)
   end
 end
 
 local function noteDeadline(lane, key)
   local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
   -- Leases without a deadline come last: see noDeadline in leases.lua.
-  if first and tonumber(first) < 8e15 then redis.call('ZADD', deadlinesKey, 'LT', first, lane) end
+  if first and tonumber(first) < 8e15 then redis.call('ZADD', Keys.deadlines, 'LT', first, lane) end
 end
 
 local function wake(lane, waiting)
-  if waiting > 0 then redis.call('PUBLISH', eventsChannel, framed('wake', lane, waiting)) end
+  if waiting > 0 then redis.call('PUBLISH', Keys.eventsChannel, Keys.framed('wake', lane, waiting)) end
 end
 
 local function noteReady(lane, queue, rankOfHead)
@@ -93,38 +88,38 @@ local function healLane(place, lane, queue)
     if hasScheduled then noteDue(lane, scheduled) end
     if hasDead then
       forgetDead(lane)
-      if not isCluster then noteDeadline(lane, deadKeys[place]) end
+      if not Keys.isCluster then noteDeadline(lane, deadKeys[place]) end
     end
   end
   if hasLeases then noteDeadline(lane, busyKeys[place]) end
-  local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers', 'aside')
+  local meta = redis.call('HMGET', Keys.meta(lane), 'open', 'closed', 'consumers', 'aside')
   -- Native workers take from the lists alone.
-  if meta[4] then refillLane(lane) end
+  if meta[4] then Levels.refillLane(lane) end
   local named, closed = (tonumber(counted[place] or nil) or 0) - tonumber(meta[3] or 0), tonumber(meta[2] or 0)
   local isWorked = named > 0
   -- Later than now plus the grace time: that option was lowered.
   if isWorked or closed > now + graceMs then
-    noteNamedWorkers(lane, closed, graceMs, now)
+    Lanes.noteNamedWorkers(lane, closed, graceMs, now)
     closed = math.min(closed, now + graceMs)
   end
   if places == 0 and not meta[4] then return end
-  if isWorked then takeBackBridged(lane, queue, now, 1000) end
-  local band, rankOfHead = headOf(lane, now)
+  if isWorked then Bridged.takeBackBridged(lane, queue, now, 1000) end
+  local band, rankOfHead = Levels.headOf(lane, now)
   if not band then return end
-  local state = opennessOf(lane, meta[1], closed, meta[3], now, named)
+  local state = Lanes.opennessOf(lane, meta[1], closed, meta[3], now, named)
   if state then
     noteReady(lane, queue, rankOfHead)
     if state == 'open' or isAutoOpen then return wake(lane, waiting) end
   elseif queue ~= '' then
-    redis.call('ZREM', readyKey(queue), lane)
+    redis.call('ZREM', Keys.ready(queue), lane)
   end
   if isWorked then
     wake(lane, waiting)
-  elseif closed > now and not isCluster then
-    redis.call('ZADD', deadlinesKey, 'LT', closed, lane)
+  elseif closed > now and not Keys.isCluster then
+    redis.call('ZADD', Keys.deadlines, 'LT', closed, lane)
   end
   local hasConsumers = not isWorked and tonumber(meta[3] or 0) > 0
-  if hasConsumers and tonumber(redis.call('HGET', metaKey(lane), 'labelled') or 0) <= 0 then
+  if hasConsumers and tonumber(redis.call('HGET', Keys.meta(lane), 'labelled') or 0) <= 0 then
     stranded[#stranded + 1] = lane
   end
 end
@@ -135,7 +130,7 @@ for at = 5, #ARGV, 2 do
   if not isSound then failure = (problem.err or problem) .. ' in ' .. ARGV[at] end
 end
 for queue, heads in pairs(ready) do
-  redis.call('ZADD', readyKey(queue), 'LT', unpack(heads))
+  redis.call('ZADD', Keys.ready(queue), 'LT', unpack(heads))
 end
 if failure then error(failure) end
 return stranded

@@ -5,27 +5,27 @@
 -- ARGV:
 --   3 and more, per lane: lane, queue (its hint index, empty for none): strings
 -- Returns those lanes.
---#include keys
---#include levels
-local found, now = {}, nowMs()
+local found, now = {}, Keys.nowMs()
 
 -- True if one of a band's next jobs has not been abandoned by its clients. Where all of many are abandoned, a later one
 -- may still be wanted.
 local looked = 16
 local function hasWanted(lane, band)
-  local ids = redis.call('LRANGE', queueKey(lane, band), -looked, -1)
+  local ids = redis.call('LRANGE', Keys.queue(lane, band), -looked, -1)
   for _, id in ipairs(ids) do
-    local job = jobFields(lane, id, 'fg', 'wait', 'door')
-    if job[2] ~= '' or not read.isForeground(job[3], job[1], '') then return true end
+    local job = Keys.jobFields(lane, id, 'fg', 'wait', 'door')
+    if job[2] ~= '' or not Fields.isForeground(job[3], job[1], '') then return true end
   end
   return #ids == looked
 end
 
 local function look(lane, queue)
   -- Most lanes are empty.
-  if redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low')) == 0 then return end
+  if redis.call('EXISTS', Keys.queue(lane, 'high'), Keys.queue(lane, 'normal'), Keys.queue(lane, 'low')) == 0 then
+    return
+  end
   if hasWanted(lane, 'high') or hasWanted(lane, 'normal') or hasWanted(lane, 'low') then
-    hintReady(queue, lane, now)
+    Levels.hintReady(queue, lane, now)
     found[#found + 1] = lane
   end
 end

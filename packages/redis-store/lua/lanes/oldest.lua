@@ -4,22 +4,20 @@
 -- ARGV:
 --   3 and more: lanes: strings
 -- Returns per lane: milliseconds since 1970, or empty where nothing is queued.
---#include keys
---#include since
-local now, found = nowMs(), {}
+local now, found = Keys.nowMs(), {}
 for at = 3, #ARGV do
   local lane, oldest = ARGV[at], nil
   local function look(id)
-    local since = sinceOf(lane, id, now)
+    local since = Since.sinceOf(lane, id, now)
     if not oldest or since < oldest then oldest = since end
   end
-  for _, band in ipairs(bands) do
+  for _, band in ipairs(Keys.bands) do
     -- Another program may have put another type in the place of a queue.
-    local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
+    local id = redis.pcall('LINDEX', Keys.queue(lane, band), -1)
     if type(id) == 'string' then look(id) end
   end
-  local inTurns = oldestInTurns(queueKey(lane, 'scheduled'))
+  local inTurns = Since.oldestInTurns(Keys.queue(lane, 'scheduled'))
   if inTurns then look(inTurns) end
-  found[#found + 1] = oldest and stamp(oldest * 1000) or ''
+  found[#found + 1] = oldest and Keys.stamp(oldest * 1000) or ''
 end
 return found

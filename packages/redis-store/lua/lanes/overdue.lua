@@ -4,7 +4,6 @@
 -- ARGV:
 --   3 most: integer
 -- Returns lanes.
---#include keys
-local lanes = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', nowMs(), 'LIMIT', 0, ARGV[3])
+local lanes = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', Keys.nowMs(), 'LIMIT', 0, ARGV[3])
 if #lanes > 0 then redis.call('ZREM', KEYS[1], unpack(lanes)) end
 return lanes

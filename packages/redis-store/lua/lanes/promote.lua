@@ -8,12 +8,7 @@
 --     empty for none): strings
 -- Returns per lane { moved, when it is to be polled again in ms or empty, 1 where more is due, 2 where it had no turn
 -- }.
---#include keys
---#include levels
---#include places
---#include books
---#include arrival
-local most, now, results = tonumber(ARGV[3]), nowMs(), {}
+local most, now, results = tonumber(ARGV[3]), Keys.nowMs(), {}
 -- Called for each job: names of globals would be looked up each time.
 local call, format = redis.call, string.format
 -- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far. `targets`: the ids that
@@ -25,7 +20,7 @@ local arrivals = {}
 local runs, areInOrder = {}, true
 -- The act on each lane.
 local acts = {}
-beginTurns(now)
+Turns.startAt(now)
 
 local function isEarlier(one, other)
   if dues[one] ~= dues[other] then return dues[one] < dues[other] end
@@ -52,15 +47,15 @@ end
 -- promotion. A cluster refuses it, an ACL may, and it would take an asterisk in the lane's name for the id.
 local function levelsAndArrivals(lane, scheduled, found)
   local size = #found
-  if size >= 32 and not isCluster and not string.find(lane, '*', 1, true) then
-    local job = laneKey('job', lane) .. ':*->'
+  if size >= 32 and not Keys.isCluster and not string.find(lane, '*', 1, true) then
+    local job = Keys.of('job', lane) .. ':*->'
     local ranks = { 'LIMIT', 0, size, 'GET', job .. 'level', 'GET', job .. 'enqueued', 'GET', job .. 'arrived' }
     local all = redis.pcall('SORT', scheduled, 'BY', 'nosort', unpack(ranks))
     if not all.err then return all end
   end
   local all = {}
   for place = 1, size do
-    local job = jobFields(lane, found[place], 'level', 'enqueued', 'arrived')
+    local job = Keys.jobFields(lane, found[place], 'level', 'enqueued', 'arrived')
     all[3 * place - 2], all[3 * place - 1], all[3 * place] = job[1], job[2], job[3]
   end
   return all
@@ -68,16 +63,16 @@ end
 
 -- Notes the due jobs of a lane that are still there. `us`, `usOf`: see dueTimes.
 local function addDue(lane, scheduled, found, us, usOf)
-  local prefix, usual = laneKey('job', lane) .. ':', nil
+  local prefix, usual = Keys.of('job', lane) .. ':', nil
   local fields = levelsAndArrivals(lane, scheduled, found)
   for place = 1, #found do
     local id, level = found[place], fields[3 * place - 2]
     local key = prefix .. id
     local came = fields[3 * place - 1]
-    local cameUs = (read.time(came) or 0) * 1000
+    local cameUs = (Fields.time(came) or 0) * 1000
     local isThere = true
     if cameUs == 0 then
-      local job = jobFields(lane, id, 'level', 'status', 'door')
+      local job = Keys.jobFields(lane, id, 'level', 'status', 'door')
       level, isThere, key = job[1], job[2], job[3] and key
     end
     if isThere then
@@ -88,7 +83,7 @@ local function addDue(lane, scheduled, found, us, usOf)
       ids[count], keys[count], cames[count], dues[count] = id, key, cameUs, dueUs
       arrivals[count] = cameUs > 0 and not fields[3 * place] and came
       if level then
-        targets[count] = targetOf(lane, levelIn(level))
+        targets[count] = targetOf(lane, Bands.levelIn(level))
       else
         usual = usual or targetOf(lane, 5)
         targets[count] = usual
@@ -153,39 +148,39 @@ end
 
 -- Brings due jobs in their order into a lane where jobs take turns.
 local function enterDue(act, found)
-  local us, jobs = nowUs(), {}
+  local us, jobs = Keys.nowUs(), {}
   for at, id in ipairs(found) do
-    local job = jobFields(act.lane, id, 'status', 'level')
+    local job = Keys.jobFields(act.lane, id, 'status', 'level')
     if job[1] then
-      lineUp(jobKey(act.lane, id), us + at)
+      Arrival.lineUp(Keys.job(act.lane, id), us + at)
       jobs[#jobs + 1] = { id, job[2] }
     end
   end
-  enterLine(act, jobs)
+  Places.enterLine(act, jobs)
 end
 
 -- Takes due jobs out of a lane's set; they are its first ones.
 local function takeDue(lane, queue, limits)
-  local scheduled, act = queueKey(lane, 'scheduled'), actOn(lane, queue, now, limits)
+  local scheduled, act = Keys.queue(lane, 'scheduled'), Places.actOn(lane, queue, now, limits)
   acts[lane] = act
-  assertQueueTypes(lane)
+  Keys.assertQueueTypes(lane)
   local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'LIMIT', 0, most)
   local size = #found
   if size == 0 then return end
   local us, usOf = dueTimes(scheduled, size)
-  local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
+  local hasRetries = redis.call('EXISTS', Keys.retries(lane)) == 1
   if not act.limits then addDue(lane, scheduled, found, us, usOf) end
   most = most - size
   redis.call('ZREMRANGEBYRANK', scheduled, 0, size - 1)
   if act.limits then enterDue(act, found) end
   local retries = 0
   if hasRetries then
-    retries = redis.call('ZREM', retriesKey(lane), unpack(found))
-    redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
-    redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
+    retries = redis.call('ZREM', Keys.retries(lane), unpack(found))
+    redis.call('ZREMRANGEBYSCORE', Keys.retries(lane), '-inf', now)
+    redis.call('ZREMRANGEBYSCORE', Keys.bridged(lane), '-inf', now)
   end
-  book(lane, 'promoted', size - retries)
-  book(lane, 'requeued', retries)
+  Books.book(lane, 'promoted', size - retries)
+  Books.book(lane, 'requeued', retries)
 end
 
 -- Queues the due jobs; returns the number per lane.
@@ -201,7 +196,7 @@ local function enqueueDue()
       local rest = lastUs % 1000
       if lastUs - rest ~= ms then
         ms = lastUs - rest
-        stampOfMs = integer(ms / 1000) .. '.%03d'
+        stampOfMs = Keys.integer(ms / 1000) .. '.%03d'
       end
       if arrivals[at] then
         call('HSET', key, 'enqueued', format(stampOfMs, rest), 'arrived', arrivals[at])
@@ -217,7 +212,7 @@ local function enqueueDue()
     for _, target in pairs(byLevel) do
       moved[lane] = moved[lane] + target.size
     end
-    enqueueLevels(lane, byLevel)
+    Levels.enqueueLevels(lane, byLevel)
   end
   return moved
 end
@@ -232,22 +227,22 @@ end
 local moved = enqueueDue()
 for at = 4, last, 3 do
   local lane, following = ARGV[at], nil
-  local lookAtMs = sound[lane] and turns.look(lane) or nil
+  local lookAtMs = sound[lane] and Turns.look(lane) or nil
   local act, jobs = acts[lane], 0
   if act then
     act.lined = act.lined + (moved[lane] or 0)
-    jobs = endAct(act)
+    jobs = Places.endAct(act)
   end
-  if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
-  local lookMs = following and tonumber(following) < turns.far and read.due(following) or nil
+  if sound[lane] then following = redis.call('ZRANGE', Keys.queue(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
+  local lookMs = following and tonumber(following) < Turns.far and Fields.due(following) or nil
   if lookAtMs then lookMs = math.min(lookMs or math.huge, lookAtMs) end
-  if sound[lane] and refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
-  local next = lookMs and integer(lookMs) or ''
-  if not isCluster then
+  if sound[lane] and Levels.refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
+  local next = lookMs and Keys.integer(lookMs) or ''
+  if not Keys.isCluster then
     if next == '' then
-      redis.call('ZREM', dueKey, lane)
+      redis.call('ZREM', Keys.due, lane)
     else
-      redis.call('ZADD', dueKey, next, lane)
+      redis.call('ZADD', Keys.due, next, lane)
     end
   end
   results[#results + 1] = { jobs, next, lookMs and lookMs <= now and 1 or 0 }

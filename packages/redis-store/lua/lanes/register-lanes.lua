@@ -8,12 +8,9 @@
 --     lane: string
 --     the function's home lane (empty: no other): string
 -- Returns per lane its number, 0 when there are too many, or why it is refused; the others are registered all the same.
---#include keys
---#include lanes
---#include registry
 local numbers, graceMs = {}, tonumber(ARGV[3])
 for at = 4, #ARGV, 2 do
-  local isSound, number = pcall(registerLane, ARGV[at], ARGV[at + 1], graceMs)
+  local isSound, number = pcall(Registry.registerLane, ARGV[at], ARGV[at + 1], graceMs)
   numbers[#numbers + 1] = isSound and (number or 0) or number.err or number
 end
 return numbers

@@ -4,11 +4,10 @@
 -- ARGV:
 --   3 lane: string
 -- Returns 1, or 0 where jobs are queued.
---#include keys
 local lane = ARGV[3]
-for _, band in ipairs(bands) do
-  if redis.call('LLEN', queueKey(lane, band)) > 0 then return 0 end
+for _, band in ipairs(Keys.bands) do
+  if redis.call('LLEN', Keys.queue(lane, band)) > 0 then return 0 end
 end
 if redis.call('HEXISTS', KEYS[1], 'aside') == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'removed', redis.call('GET', laneKey('uid', lane)) or '0')
+redis.call('HSET', KEYS[1], 'removed', redis.call('GET', Keys.of('uid', lane)) or '0')
 return 1

@@ -4,18 +4,16 @@
 -- ARGV:
 --   3 lane: string
 -- Returns how many jobs stand.
---#include keys
---#include books
 local lane, standing = ARGV[3], 0
-for _, band in ipairs(bands) do
-  standing = standing + redis.call('LLEN', queueKey(lane, band))
+for _, band in ipairs(Keys.bands) do
+  standing = standing + redis.call('LLEN', Keys.queue(lane, band))
 end
 for level = 1, 9 do
-  standing = standing + redis.call('LLEN', levelKey(lane, level))
+  standing = standing + redis.call('LLEN', Keys.level(lane, level))
 end
-for _, key in ipairs({ queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane) }) do
+for _, key in ipairs({ Keys.queue(lane, 'scheduled'), Keys.busy(lane), Keys.dead(lane) }) do
   standing = standing + redis.call('ZCARD', key)
 end
-redis.call('HDEL', KEYS[1], unpack(counters))
-book(lane, 'submitted', standing)
+redis.call('HDEL', KEYS[1], unpack(Books.counters))
+Books.book(lane, 'submitted', standing)
 return standing

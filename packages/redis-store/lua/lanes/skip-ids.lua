@@ -5,11 +5,9 @@
 --   3 the store's epoch: integer
 --   4 and more: lanes: strings
 -- Returns 1.
---#include keys
---#include ids
 local epoch = tonumber(ARGV[3])
 for at = 4, #ARGV do
   -- A counter that gives no ids is left to the next submission, which says so.
-  takeIdsOf(epoch, ARGV[at], 0)
+  Ids.takeIdsOf(epoch, ARGV[at], 0)
 end
 return 1

@@ -1,6 +1,6 @@
 -- Gives a job another time in line (us). When it came stays known.
-local function lineUp(key, us)
+function Arrival.lineUp(key, us)
   local v = redis.call('HMGET', key, 'enqueued', 'arrived')
   if v[1] and not v[2] then redis.call('HSET', key, 'arrived', v[1]) end
-  redis.call('HSET', key, 'enqueued', stamp(us))
+  redis.call('HSET', key, 'enqueued', Keys.stamp(us))
 end

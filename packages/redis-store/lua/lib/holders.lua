@@ -1,3 +1,3 @@
 -- Faktory workers that hold leases. One that is there counts as gone when none of its leases can stand any more: none is longer
 -- than a day, or extended by more than that.
-local leasesSeconds = 172800
+Holders.leasesSeconds = 172800

@@ -1,17 +1,17 @@
--- The consequences of the end of jobs. Needs keys.lua. `nativeRetention`, `relaySeconds` and `maxRelayed` are those of
+-- The consequences of the end of jobs. `nativeRetention`, `relaySeconds` and `maxRelayed` are those of
 -- job-ends.ts.
---#include dependencies
---#include jids
-local lockSeconds = 10
+Jobs.lockSeconds = 10
 
-local function forgetIndexes(lane, id, unique, jid, keep)
-  if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
-  if jid then forgetJid(lane, id, jid, keep or 0) end
+function Jobs.forgetIndexes(lane, id, unique, jid, keep)
+  if unique and redis.call('HGET', Keys.unique(lane), unique) == id then
+    redis.call('HDEL', Keys.unique(lane), unique)
+  end
+  if jid then Jids.forgetJid(lane, id, jid, keep or 0) end
 end
 
 -- The other nodes with waiting clients, each once; nil if there are none.
-local function otherNodes(waiting, node)
-  if not waiting or waiting == node or waiting == '' or not read.wait(waiting) then return nil end
+function Jobs.otherNodes(waiting, node)
+  if not waiting or waiting == node or waiting == '' or not Fields.wait(waiting) then return nil end
   local others, seen = {}, { [node] = true }
   for other in string.gmatch(waiting, '([^,=]+)=?%d*') do
     if not seen[other] then
@@ -21,25 +21,25 @@ local function otherNodes(waiting, node)
   return others[1] and others
 end
 
-local function relay(lane, id, others, kind, data)
+function Jobs.relay(lane, id, others, kind, data)
   if not others then return end
   for _, other in ipairs(others) do
     -- A node of a former version, whose name has no mark, does not read a packed event.
     local isPacked = string.find(other, '^%d*x?m')
     local message = isPacked and 'event\0' .. cmsgpack.pack({ kind, lane, tostring(id), data })
-    redis.call('PUBLISH', nodeChannel(other), message or kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
+    redis.call('PUBLISH', Keys.nodeChannel(other), message or kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
   end
 end
 
 -- Releases the native client that may be blocked on its job. Another program may have put another type there.
-local function releaseLock(lane, id)
-  local lock = laneKey('lock', lane) .. ':' .. id
+function Jobs.releaseLock(lane, id)
+  local lock = Keys.of('lock', lane) .. ':' .. id
   redis.pcall('LPUSH', lock, 'OK')
-  redis.call('EXPIRE', lock, lockSeconds)
+  redis.call('EXPIRE', lock, Jobs.lockSeconds)
 end
 
 -- Collects the ends of many jobs of a lane; finishEnds does their common part at once. `isQuiet`: nobody is notified.
-local function endsOf(isQuiet)
+function Jobs.endsOf(isQuiet)
   return {
     isQuiet = isQuiet,
     keys = {},
@@ -52,7 +52,7 @@ local function endsOf(isQuiet)
 end
 
 -- Adds a job that leaves nothing behind.
-local function addEnd(lane, id, key, unique, jid, ends)
+function Jobs.addEnd(lane, id, key, unique, jid, ends)
   ends.keys[#ends.keys + 1] = key
   if unique then
     local at = #ends.uniques + 1
@@ -75,12 +75,12 @@ local function forgetPairs(hash, names, values)
   if #gone > 0 then redis.call('HDEL', hash, unpack(gone)) end
 end
 
-local function finishEnds(lane, ends)
+function Jobs.finishEnds(lane, ends)
   for other, told in pairs(ends.told) do
-    redis.call('PUBLISH', nodeChannel(other), 'complete\0' .. cmsgpack.pack({ lane, told }))
+    redis.call('PUBLISH', Keys.nodeChannel(other), 'complete\0' .. cmsgpack.pack({ lane, told }))
   end
-  if #ends.uniques > 0 then forgetPairs(uniqueKey(lane), ends.uniques, ends.uniqueIds) end
-  if #ends.jids > 0 then forgetPairs(jidsKey(), ends.jids, ends.jidRefs) end
+  if #ends.uniques > 0 then forgetPairs(Keys.unique(lane), ends.uniques, ends.uniqueIds) end
+  if #ends.jids > 0 then forgetPairs(Keys.jids(), ends.jids, ends.jidRefs) end
   if #ends.keys > 0 then redis.call('DEL', unpack(ends.keys)) end
 end
 
@@ -88,29 +88,34 @@ end
 -- is released; others are kept as asked for, or for clients on other nodes. `job.isAnnounced`: its worker publishes
 -- `finish`. `job.how`, `job.dependencies`: see releaseDependencies; an unsuccessful job counts as dropped. `ends`:
 -- collects work for many jobs.
-local function finishJob(lane, job, node, status, output, ends)
-  local key, id, door = jobKey(lane, job.id), job.id, doorIn(job.door)
+function Jobs.finishJob(lane, job, node, status, output, ends)
+  local key, id, door = Keys.job(lane, job.id), job.id, Fields.doorIn(job.door)
   if door == 'faktory' then
-    releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies)
+    Dependencies.releaseDependencies(
+      lane,
+      id,
+      status == 'success' and 'success' or job.how or 'dropped',
+      job.dependencies
+    )
   end
-  local others = otherNodes(job.waiting, node)
-  if others and ends and status == 'success' and #output <= maxRelayed then
+  local others = Jobs.otherNodes(job.waiting, node)
+  if others and ends and status == 'success' and #output <= JobEnds.maxRelayed then
     for _, other in ipairs(others) do
       local told = ends.told[other] or {}
       ends.told[other] = told
       told[#told + 1], told[#told + 2] = id, output
     end
   else
-    relay(lane, id, others, 'finish', '')
+    Jobs.relay(lane, id, others, 'finish', '')
   end
-  local keep = not door and nativeRetention or job.keep and read.whole(job.keep) or 0
-  if others and keep < relaySeconds then keep = relaySeconds end
-  if ends and keep == 0 and not isCluster then
-    addEnd(lane, id, key, job.unique, job.jid, ends)
+  local keep = not door and JobEnds.nativeRetention or job.keep and Fields.whole(job.keep) or 0
+  if others and keep < JobEnds.relaySeconds then keep = JobEnds.relaySeconds end
+  if ends and keep == 0 and not Keys.isCluster then
+    Jobs.addEnd(lane, id, key, job.unique, job.jid, ends)
   else
-    forgetIndexes(lane, id, job.unique, job.jid, keep)
+    Jobs.forgetIndexes(lane, id, job.unique, job.jid, keep)
     if keep > 0 then
-      redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1, 'ended', integer(nowMs()))
+      redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1, 'ended', Keys.integer(Keys.nowMs()))
       redis.call('HDEL', key, 'token')
       redis.call('EXPIRE', key, keep)
     else
@@ -118,7 +123,7 @@ local function finishJob(lane, job, node, status, output, ends)
     end
   end
   if not job.isAnnounced and not (ends and ends.isQuiet) then
-    redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
+    redis.call('PUBLISH', Keys.channelOf(lane), 'finish:' .. id)
   end
-  if not door then releaseLock(lane, id) end
+  if not door then Jobs.releaseLock(lane, id) end
 end

@@ -1,54 +1,66 @@
--- Key names, the twin of keys.ts. ARGV[1] and ARGV[2] are the braces around a lane, a queue or `xg`: { and } in a
--- cluster, else empty. In a cluster they make that part the hash tag, so that all keys of a script share a slot and
--- need not all be in KEYS. `database` is the server's, for channels.
---#include fields
-local open, close = ARGV[1], ARGV[2]
-local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
--- Cached: the prefix of the lane used last.
-local jobsLane, jobsPrefix
-local function jobKey(lane, id)
+-- Key names, the twin of keys.ts. The first two arguments of each call are the braces around a lane, a queue or `xg`: { and } in
+-- a cluster, else empty. In a cluster they make that part the hash tag, so that all keys of a call share a slot and need not all
+-- be in KEYS. `database` is the server's, for channels.
+Keys.eventsChannel = 'xg:events:' .. database
+
+-- The prefixes of the lane used last.
+local jobsLane, jobsPrefix, queuesLane, queuesPrefix, channelLane, channel
+
+-- Calls of one gateway all have the same braces.
+function Keys.begin(open, close)
+  if open == Keys.open then return end
+  Keys.open, Keys.close, Keys.isCluster = open, close, open ~= ''
+  jobsLane, queuesLane, channelLane = nil, nil, nil
+  local broker = open .. 'xg' .. close
+  Keys.broker = broker
+  Keys.batches, Keys.callbacks, Keys.joins = broker .. ':batches', broker .. ':callbacks', broker .. ':joins'
+  Keys.deadlines, Keys.due = broker .. ':deadlines', broker .. ':due'
+  Keys.lanes, Keys.former, Keys.totals = broker .. ':lanes', broker .. ':former', broker .. ':totals'
+  Keys.nodes, Keys.deaths = broker .. ':nodes', broker .. ':deaths'
+end
+
+function Keys.of(kind, lane) return kind .. ':' .. Keys.open .. lane .. Keys.close end
+function Keys.job(lane, id)
   if lane ~= jobsLane then
-    jobsLane, jobsPrefix = lane, laneKey('job', lane) .. ':'
+    jobsLane, jobsPrefix = lane, Keys.of('job', lane) .. ':'
   end
   return jobsPrefix .. id
 end
-local queuesLane, queuesPrefix
-local function queueKey(lane, place)
+function Keys.queue(lane, place)
   if lane ~= queuesLane then
-    queuesLane, queuesPrefix = lane, laneKey('queue', lane) .. ':'
+    queuesLane, queuesPrefix = lane, Keys.of('queue', lane) .. ':'
   end
   return queuesPrefix .. place
 end
-local channelLane, channel
-local function channelOf(lane)
+function Keys.channelOf(lane)
   if lane ~= channelLane then
-    channelLane, channel = lane, laneKey('channel', lane)
+    channelLane, channel = lane, Keys.of('channel', lane)
   end
   return channel
 end
-local function busyKey(lane) return laneKey('xg:busy', lane) end
-local function deadKey(lane) return laneKey('xg:dead', lane) end
-local function retriesKey(lane) return laneKey('xg:retries', lane) end
-local function bridgedKey(lane) return laneKey('xg:bridged', lane) end
-local function uniqueKey(lane) return laneKey('xg:unique', lane) end
-local function jidKey(lane) return laneKey('xg:jid', lane) end
-local function repairCandidatesKey(lane) return laneKey('xg:suspects', lane) end
-local function lineKey(lane) return laneKey('xg:line', lane) end
-local function uniqueLockKey(lane) return laneKey('xg:once', lane) end
-local function ticksKey(lane) return laneKey('xg:ticks', lane) end
-local function turnHoldersKey(lane) return laneKey('xg:turn-holders', lane) end
-local function turnDueKey(lane) return laneKey('xg:turn-due', lane) end
+function Keys.busy(lane) return Keys.of('xg:busy', lane) end
+function Keys.dead(lane) return Keys.of('xg:dead', lane) end
+function Keys.retries(lane) return Keys.of('xg:retries', lane) end
+function Keys.bridged(lane) return Keys.of('xg:bridged', lane) end
+function Keys.unique(lane) return Keys.of('xg:unique', lane) end
+function Keys.jid(lane) return Keys.of('xg:jid', lane) end
+function Keys.repairCandidates(lane) return Keys.of('xg:suspects', lane) end
+function Keys.line(lane) return Keys.of('xg:line', lane) end
+function Keys.uniqueLock(lane) return Keys.of('xg:once', lane) end
+function Keys.ticks(lane) return Keys.of('xg:ticks', lane) end
+function Keys.turnHolders(lane) return Keys.of('xg:turn-holders', lane) end
+function Keys.turnDue(lane) return Keys.of('xg:turn-due', lane) end
 -- No other key of this kind is without one of these ends: a lane `a:waiting` has `xg:turns:a:waiting:waiting`.
-local function turnWaitingKey(lane) return laneKey('xg:turns', lane) .. ':waiting' end
-local function turnRunningKey(lane) return laneKey('xg:turns', lane) .. ':running' end
-local function turnStartsKey(lane, value) return laneKey('xg:turn-starts', lane) .. ':' .. value .. ':' .. #value end
-local function levelKey(lane, level) return laneKey('xg:level', lane) .. ':' .. level end
-local function metaKey(lane) return laneKey('xg:lane', lane) end
-local function batchOutboxKey(lane) return laneKey('xg:ties', lane) end
-local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' .. note end
+function Keys.turnWaiting(lane) return Keys.of('xg:turns', lane) .. ':waiting' end
+function Keys.turnRunning(lane) return Keys.of('xg:turns', lane) .. ':running' end
+function Keys.turnStarts(lane, value) return Keys.of('xg:turn-starts', lane) .. ':' .. value .. ':' .. #value end
+function Keys.level(lane, level) return Keys.of('xg:level', lane) .. ':' .. level end
+function Keys.meta(lane) return Keys.of('xg:lane', lane) end
+function Keys.batchOutbox(lane) return Keys.of('xg:ties', lane) end
+function Keys.joined(lane, note) return Keys.of('xg:joined', lane) .. ':' .. note end
 -- Keys of all that a lane holds: its queues, leases, dead jobs and workers. Built together, which costs half.
-local function placeKeys(lane)
-  local tag = open .. lane .. close
+function Keys.placeKeys(lane)
+  local tag = Keys.open .. lane .. Keys.close
   local queue = 'queue:' .. tag .. ':'
   return queue .. 'normal',
     queue .. 'high',
@@ -58,26 +70,21 @@ local function placeKeys(lane)
     'xg:dead:' .. tag,
     'count:' .. tag
 end
-local function readyKey(queue) return laneKey('xg:ready', queue) end
-local function slotsKey(queue) return laneKey('xg:slots', queue) end
-local function slotWorkersKey(queue) return laneKey('xg:slot-workers', queue) end
-local function workerSlotsKey(queue) return laneKey('xg:worker-slots', queue) end
-local function rateKey(queue) return laneKey('xg:rate', queue) end
-local broker = open .. 'xg' .. close
-local function heldKey(holder) return broker .. ':held:' .. holder end
-local function batchKey(bid) return broker .. ':batch:' .. bid end
-local function inputKey(node, number) return 'xg:input:' .. node .. ':' .. number end
-local function newsChannel(lane) return 'xg:news:' .. database .. (lane and ':' .. lane or '') end
-local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
-local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
-local deadlinesKey = broker .. ':deadlines'
-local batchesKey = broker .. ':batches'
-local function jidsKey(slot) return open == '' and 'xg:jids' or laneKey('xg:jids', slot) end
-local function endedKey(jid) return 'xg:ended:' .. jid end
-local eventsChannel = 'xg:events:' .. database
+function Keys.ready(queue) return Keys.of('xg:ready', queue) end
+function Keys.slots(queue) return Keys.of('xg:slots', queue) end
+function Keys.slotWorkers(queue) return Keys.of('xg:slot-workers', queue) end
+function Keys.workerSlots(queue) return Keys.of('xg:worker-slots', queue) end
+function Keys.rate(queue) return Keys.of('xg:rate', queue) end
+function Keys.held(holder) return Keys.broker .. ':held:' .. holder end
+function Keys.batch(bid) return Keys.broker .. ':batch:' .. bid end
+function Keys.input(node, number) return 'xg:input:' .. node .. ':' .. number end
+function Keys.newsChannel(lane) return 'xg:news:' .. database .. (lane and ':' .. lane or '') end
+function Keys.nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
+function Keys.jids(slot) return Keys.open == '' and 'xg:jids' or Keys.of('xg:jids', slot) end
+function Keys.ended(jid) return 'xg:ended:' .. jid end
 
 -- A message of several fields, with the length of each in bytes at the end, as fieldsOf in frames.ts reads it.
-local function framed(...)
+function Keys.framed(...)
   local fields, lengths = { ... }, {}
   for at = 1, #fields do
     fields[at] = tostring(fields[at])
@@ -85,40 +92,38 @@ local function framed(...)
   end
   return table.concat(fields, '\0') .. '\0=' .. table.concat(lengths, ',')
 end
-local isCluster = open ~= ''
-
 -- Queues of due jobs, the first to be served first.
-local bands = { 'high', 'normal', 'low' }
+Keys.bands = { 'high', 'normal', 'low' }
 
 -- Fields of a job's hash; none if another program has put another type in its place.
-local function jobFields(lane, id, ...)
-  local fields = redis.pcall('HMGET', jobKey(lane, id), ...)
+function Keys.jobFields(lane, id, ...)
+  local fields = redis.pcall('HMGET', Keys.job(lane, id), ...)
   return fields.err and {} or fields
 end
 
 -- Workers counted for a lane.
-local function countedWorkers(lane) return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0 end
+function Keys.countedWorkers(lane) return tonumber(redis.pcall('GET', Keys.of('count', lane))) or 0 end
 
 -- Raises an error if another program has put another type in the place of a queue, before a step changes anything.
-local function assertQueueTypes(lane)
-  for _, band in ipairs(bands) do
-    redis.call('LLEN', queueKey(lane, band))
+function Keys.assertQueueTypes(lane)
+  for _, band in ipairs(Keys.bands) do
+    redis.call('LLEN', Keys.queue(lane, band))
   end
-  redis.call('ZCARD', queueKey(lane, 'scheduled'))
+  redis.call('ZCARD', Keys.queue(lane, 'scheduled'))
 end
 
 -- Forgets that a job waits for a retry.
-local function forgetRetry(lane, id)
-  redis.call('ZREM', retriesKey(lane), id)
-  redis.call('ZREM', bridgedKey(lane), id)
+function Keys.forgetRetry(lane, id)
+  redis.call('ZREM', Keys.retries(lane), id)
+  redis.call('ZREM', Keys.bridged(lane), id)
 end
 
-local function nowMs()
+function Keys.nowMs()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function nowUs()
+function Keys.nowUs()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
@@ -139,7 +144,7 @@ local function lastDigits(number)
 end
 
 -- Prints 1700000000000, not 1.7e+12. In parts that fit a C `int`: %d costs half of what %.0f does.
-local function integer(number)
+function Keys.integer(number)
   if number < 1000 then return string.format('%d', number) end
   number = number - number % 1
   local last = number % 1000
@@ -159,8 +164,8 @@ local function integer(number)
 end
 
 -- Microseconds as `enqueued` has them: milliseconds with three decimals.
-local function stamp(us)
+function Keys.stamp(us)
   us = us - us % 1
   local last = us % 1000
-  return integer((us - last) / 1000) .. '.' .. lastDigits(last)
+  return Keys.integer((us - last) / 1000) .. '.' .. lastDigits(last)
 end

@@ -1,6 +1,6 @@
 -- Changes the list of nodes with waiting clients (`node,node=clients`) by some clients of a node; nil where that leaves
 -- nobody.
-local function countWait(waiting, node, change)
+function Waits.countWait(waiting, node, change)
   local parts, known = {}, false
   for other, clients in string.gmatch(waiting or '', '([^,=]+)=?(%d*)') do
     local left = tonumber(clients) or 1
@@ -13,4 +13,4 @@ local function countWait(waiting, node, change)
   return #parts > 0 and table.concat(parts, ',') or nil
 end
 
-local function withoutNode(waiting, node) return countWait(waiting, node, -math.huge) end
+function Waits.withoutNode(waiting, node) return Waits.countWait(waiting, node, -math.huge) end

@@ -5,10 +5,8 @@
 --   3 lane: string
 --   4 and more: ids: strings
 -- Returns 1.
---#include keys
---#include native
-local lane, now = ARGV[3], nowMs()
+local lane, now = ARGV[3], Keys.nowMs()
 for at = 4, #ARGV do
-  addCandidate(lane, strayCandidate(ARGV[at], jobFields(lane, ARGV[at], 'enqueued')[1]), now)
+  Native.addCandidate(lane, Native.strayCandidate(ARGV[at], Keys.jobFields(lane, ARGV[at], 'enqueued')[1]), now)
 end
 return 1

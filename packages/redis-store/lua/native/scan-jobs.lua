@@ -6,17 +6,12 @@
 --   4 and more: per lane its name, the number of its ids, the ids: strings
 -- Returns per lane { 1 if anything here may have been left, number of unsettled ids, those ids ..., idle ids that no
 -- queue's next job stands before ... }.
---#include keys
---#include levels
---#include order
---#include jobs
---#include native
-local remembers, now = ARGV[3] == '1', nowMs()
+local remembers, now = ARGV[3] == '1', Keys.nowMs()
 
 local function endCleared(lane, id)
-  local v = jobFields(lane, id, 'door', 'unique', 'jid', 'wait', 'keep')
+  local v = Keys.jobFields(lane, id, 'door', 'unique', 'jid', 'wait', 'keep')
   local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
-  finishJob(lane, job, '', 'error', '')
+  Jobs.finishJob(lane, job, '', 'error', '')
 end
 
 -- 'suspicious' for a job that a native program may have left, 'idle' if nothing but its place is in doubt.
@@ -25,20 +20,22 @@ local function orphanKind(lane, id, v, cleared)
   if tonumber(id) <= cleared then
     endCleared(lane, id)
   elseif v[4] == 'busy' then
-    addCandidate(lane, busyCandidate(id, v[5], v[6]), now)
+    Native.addCandidate(lane, Native.busyCandidate(id, v[5], v[6]), now)
     return 'suspicious'
-  elseif not seemsQueued(lane, id, v[7], v[8]) and not redis.call('ZSCORE', queueKey(lane, 'scheduled'), id) then
+  elseif
+    not Order.seemsQueued(lane, id, v[7], v[8]) and not redis.call('ZSCORE', Keys.queue(lane, 'scheduled'), id)
+  then
     return 'idle'
   end
 end
 
 -- Looks at the jobs of one lane, whose ids are ARGV[first] to ARGV[last].
 local function scan(lane, first, last)
-  local cleared = remembers and tonumber(redis.call('HGET', metaKey(lane), 'cleared') or 0) or 0
+  local cleared = remembers and tonumber(redis.call('HGET', Keys.meta(lane), 'cleared') or 0) or 0
   local unsettled, idle, isSuspicious = {}, {}, 0
   for at = first, last do
     local id = ARGV[at]
-    local v = jobFields(
+    local v = Keys.jobFields(
       lane,
       id,
       'door',
@@ -50,10 +47,10 @@ local function scan(lane, first, last)
       'level',
       'enqueued'
     )
-    if isUnsettled(lane, id, v) then
+    if Native.isUnsettled(lane, id, v) then
       unsettled[#unsettled + 1] = id
     else
-      mendTime(lane, id, v)
+      Native.mendTime(lane, id, v)
     end
     local kind = remembers and orphanKind(lane, id, v, cleared)
     if kind then isSuspicious = 1 end

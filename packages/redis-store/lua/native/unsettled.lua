@@ -5,10 +5,8 @@
 --   3 lane: string
 --   4 and more: ids: strings
 -- Returns their ids.
---#include keys
---#include native
 local lane, found = ARGV[3], {}
 for at = 4, #ARGV do
-  if isUnsettled(lane, ARGV[at]) then found[#found + 1] = ARGV[at] end
+  if Native.isUnsettled(lane, ARGV[at]) then found[#found + 1] = ARGV[at] end
 end
 return found

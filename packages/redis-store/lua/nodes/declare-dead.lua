@@ -6,8 +6,6 @@
 --   3 the dead node: string
 --   4 the node that reclaims it: string
 -- Returns 1, or 0 if another living node reclaims it.
---#include keys
---#include nodes
-if reclaimerOf(ARGV[3]) ~= ARGV[4] and isBeingReclaimed(ARGV[3]) then return 0 end
+if Nodes.reclaimerOf(ARGV[3]) ~= ARGV[4] and Nodes.isBeingReclaimed(ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[2], ARGV[3], (redis.call('ZSCORE', KEYS[1], ARGV[3]) or '') .. ' ' .. ARGV[4])
 return 1

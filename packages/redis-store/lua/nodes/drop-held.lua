@@ -5,10 +5,9 @@
 --   3 holder: string
 --   4 and more: tokens: strings
 -- Returns 1.
---#include keys
 local holder = ARGV[3]
 for at = 4, #ARGV do
-  redis.call('HDEL', heldKey(holder), ARGV[at])
+  redis.call('HDEL', Keys.held(holder), ARGV[at])
 end
-if redis.call('EXISTS', heldKey(holder)) == 0 then redis.call('ZREM', KEYS[1], holder) end
+if redis.call('EXISTS', Keys.held(holder)) == 0 then redis.call('ZREM', KEYS[1], holder) end
 return 1

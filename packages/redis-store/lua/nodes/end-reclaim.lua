@@ -8,15 +8,13 @@
 --   4 the node that reclaimed it: string
 --   5 1 if nothing is left: flag
 -- Returns 1.
---#include keys
---#include nodes
 local node = ARGV[3]
-local by, heartbeat = reclaimerOf(node)
+local by, heartbeat = Nodes.reclaimerOf(node)
 -- Another node took over.
 if by and by ~= ARGV[4] then return 1 end
 local last = redis.call('ZSCORE', KEYS[1], node) or ''
 if last == '' or (ARGV[5] == '1' and heartbeat == last) then
-  forgetNode(node)
+  Nodes.forgetNode(node)
 else
   redis.call('HSET', KEYS[2], node, '')
 end

@@ -4,7 +4,5 @@
 -- ARGV:
 --   3 node: string
 -- Returns 1.
---#include keys
---#include nodes
-forgetNode(ARGV[3])
+Nodes.forgetNode(ARGV[3])
 return 1

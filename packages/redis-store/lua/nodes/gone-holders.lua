@@ -5,8 +5,7 @@
 --   3 how long: integer, ms
 --   4 most: integer
 -- Returns { now (ms), then per holder: its name, when it went (ms) }.
---#include keys
-local now = nowMs()
+local now = Keys.nowMs()
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[3], 'WITHSCORES', 'LIMIT', 0, ARGV[4])
-table.insert(found, 1, integer(now))
+table.insert(found, 1, Keys.integer(now))
 return found

@@ -5,12 +5,10 @@
 --   3 holder: string
 --   4 and more, per lease: token, `<id> <lane>`: strings
 -- Returns 1.
---#include keys
---#include holders
 local holder = ARGV[3]
-redis.call('ZADD', KEYS[1], integer(nowMs() + 1000 * leasesSeconds), holder)
+redis.call('ZADD', KEYS[1], Keys.integer(Keys.nowMs() + 1000 * Holders.leasesSeconds), holder)
 for at = 4, #ARGV, 2 do
-  redis.call('HSET', heldKey(holder), ARGV[at], ARGV[at + 1])
+  redis.call('HSET', Keys.held(holder), ARGV[at], ARGV[at + 1])
 end
-redis.call('EXPIRE', heldKey(holder), leasesSeconds)
+redis.call('EXPIRE', Keys.held(holder), Holders.leasesSeconds)
 return 1

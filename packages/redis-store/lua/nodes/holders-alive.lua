@@ -5,10 +5,8 @@
 --   3 1 if they have gone: flag
 --   4 and more: holders: strings
 -- Returns 1.
---#include keys
---#include holders
 local hasGone = ARGV[3] == '1'
-local goneMs = integer(nowMs() + (hasGone and 0 or 1000 * leasesSeconds))
+local goneMs = Keys.integer(Keys.nowMs() + (hasGone and 0 or 1000 * Holders.leasesSeconds))
 for at = 4, #ARGV do
   if hasGone then
     redis.call('ZADD', KEYS[1], 'XX', 'LT', goneMs, ARGV[at])

@@ -5,7 +5,6 @@
 -- ARGV:
 --   3 and more: lanes: strings
 -- Returns a list of nodes.
---#include keys
 local found, seen = {}, {}
 
 local function note(node)
@@ -16,7 +15,7 @@ end
 -- Sums of the nodes' counts in a lane, by their prefix.
 local function sumsOf(lane)
   local sums, told = { n = 0, c = 0, l = 0 }, {}
-  local pairs = redis.pcall('HGETALL', metaKey(lane))
+  local pairs = redis.pcall('HGETALL', Keys.meta(lane))
   for at = 1, #pairs, 2 do
     local kind, node = string.match(pairs[at], '^([ncl]):(.+)$')
     if kind then
@@ -30,7 +29,7 @@ local function sumsOf(lane)
 end
 
 local function mend(lane, name, sum, told)
-  if sum ~= (tonumber(told) or 0) then redis.call('HSET', metaKey(lane), name, sum) end
+  if sum ~= (tonumber(told) or 0) then redis.call('HSET', Keys.meta(lane), name, sum) end
 end
 
 -- Leases without a deadline come last, and the first of them at the very end: see noDeadline in leases.lua.
@@ -42,10 +41,10 @@ for at = 3, #ARGV do
   mend(lane, 'consumers', sums.c, told.consumers)
   mend(lane, 'labelled', sums.l, told.labelled)
   -- More than their sum: native workers.
-  local lacking = sums.n + sums.c - countedWorkers(lane)
-  if lacking > 0 then redis.pcall('INCRBY', laneKey('count', lane), lacking) end
-  for _, id in ipairs(redis.pcall('ZRANGE', busyKey(lane), -oldest, -1)) do
-    note(string.match(jobFields(lane, id, 'token')[1] or '', '^n(.+)%-%d+$'))
+  local lacking = sums.n + sums.c - Keys.countedWorkers(lane)
+  if lacking > 0 then redis.pcall('INCRBY', Keys.of('count', lane), lacking) end
+  for _, id in ipairs(redis.pcall('ZRANGE', Keys.busy(lane), -oldest, -1)) do
+    note(string.match(Keys.jobFields(lane, id, 'token')[1] or '', '^n(.+)%-%d+$'))
   end
 end
 return found

@@ -17,18 +17,11 @@
 --   13 cursor in it (0 for its start): integer
 -- Returns { jobs put back, next place (0: that was all), cursor in it, flat per lease of a consumer: id, token, door, what was
 -- refused (empty for nothing), flat per job that ended: lane, id, door, how (expired, lost, died) }.
---#include keys
---#include places
---#include jobs
---#include losses
---#include waits
---#include books
---#include arrival
 local lane, node, isDeath, maxLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
-local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
+local now, back, left, mine = Keys.nowMs(), {}, 500, ARGV[4] .. '-'
 -- Leases with half a millisecond in their deadline: no consumer is known to have the job.
 local heldAhead = {}
-local act = actOn(lane, ARGV[5], now)
+local act = Places.actOn(lane, ARGV[5], now)
 local piece, graceMs, failure = left, tonumber(ARGV[8]), ARGV[9]
 local consumed, dropped, problem = {}, {}, ''
 
@@ -52,7 +45,7 @@ local function ofList(key)
     local from = (tonumber(cursor) - 1) * piece
     local ids = redis.pcall('LRANGE', key, from, from < 0 and -1 or from + piece - 1)
     if ids.err then return {} end
-    if #ids == piece then return ids, integer(tonumber(cursor) + 1) end
+    if #ids == piece then return ids, Keys.integer(tonumber(cursor) + 1) end
     return ids
   end
 end
@@ -60,46 +53,45 @@ end
 -- Jobs outside the lists come first: they move into them.
 local places = {
   ofSet(KEYS[1]),
-  ofList(levelKey(lane, 9)),
-  ofList(levelKey(lane, 7)),
-  ofList(levelKey(lane, 6)),
-  ofList(levelKey(lane, 4)),
-  ofList(levelKey(lane, 3)),
-  ofList(levelKey(lane, 1)),
-  ofList(queueKey(lane, 'high')),
-  ofList(queueKey(lane, 'normal')),
-  ofList(queueKey(lane, 'low')),
-  ofSet(queueKey(lane, 'scheduled')),
+  ofList(Keys.level(lane, 9)),
+  ofList(Keys.level(lane, 7)),
+  ofList(Keys.level(lane, 6)),
+  ofList(Keys.level(lane, 4)),
+  ofList(Keys.level(lane, 3)),
+  ofList(Keys.level(lane, 1)),
+  ofList(Keys.queue(lane, 'high')),
+  ofList(Keys.queue(lane, 'normal')),
+  ofList(Keys.queue(lane, 'low')),
+  ofSet(Keys.queue(lane, 'scheduled')),
 }
 
 local function bury(job)
-  --#include dead
-  redis.call('HSET', jobKey(lane, job.id), 'output', '', 'failure', failure)
-  buryJob(lane, job, '', now, tonumber(ARGV[10]), tonumber(ARGV[11]), 'died')
+  redis.call('HSET', Keys.job(lane, job.id), 'output', '', 'failure', failure)
+  Dead.buryJob(lane, job, '', now, tonumber(ARGV[10]), tonumber(ARGV[11]), 'died')
 end
 
 local function putBack(id, waiting)
-  assertQueueTypes(lane)
-  local key, job = jobKey(lane, id), readPlaced(act, id)
+  Keys.assertQueueTypes(lane)
+  local key, job = Keys.job(lane, id), Places.readPlaced(act, id)
   -- Nobody is left out: the node that does this has clients, too.
   job.waiting = waiting
-  leftLease(act, job)
-  local ending = endsWithWorker(lane, id, waiting, isDeath, maxLosses)
+  Places.leftLease(act, job)
+  local ending = Losses.endsWithWorker(lane, id, waiting, isDeath, maxLosses)
   if ending then
-    if failure ~= '' and not read.isForeground(job.door, job.fg, waiting) then
+    if failure ~= '' and not Fields.isForeground(job.door, job.fg, waiting) then
       bury(job)
       ending = 'died'
     else
-      finishJob(lane, job, '', 'error', '')
-      book(lane, ending, 1)
+      Jobs.finishJob(lane, job, '', 'error', '')
+      Books.book(lane, ending, 1)
     end
-    for _, word in ipairs({ lane, id, doorIn(job.door) or 'native', ending }) do
+    for _, word in ipairs({ lane, id, Fields.doorIn(job.door) or 'native', ending }) do
       dropped[#dropped + 1] = word
     end
     return
   end
   redis.call('HSET', key, 'status', 'idle')
-  lineUp(key, nowUs())
+  Arrival.lineUp(key, Keys.nowUs())
   redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
   back[#back + 1] = { id, job.level }
 end
@@ -112,17 +104,17 @@ local function endsWithNode(id, token)
 end
 
 local function forget(id)
-  local v = jobFields(lane, id, 'wait', 'token', 'keep', 'fg', 'door')
-  local waiting = read.wait(v[1])
+  local v = Keys.jobFields(lane, id, 'wait', 'token', 'keep', 'fg', 'door')
+  local waiting = Fields.wait(v[1])
   if waiting and string.find(waiting, node, 1, true) then
-    local left = withoutNode(waiting, node)
+    local left = Waits.withoutNode(waiting, node)
     -- A node that was only cut off asks for the outcome when it is back.
     local goesOn = left or v[4] ~= '1' or (v[2] and not endsWithNode(id, v[2]))
-    if isDeath and goesOn and (read.whole(v[3]) or 0) < relaySeconds then
-      redis.call('HSET', jobKey(lane, id), 'keep', relaySeconds)
+    if isDeath and goesOn and (Fields.whole(v[3]) or 0) < JobEnds.relaySeconds then
+      redis.call('HSET', Keys.job(lane, id), 'keep', JobEnds.relaySeconds)
     end
     waiting = left or ''
-    redis.call('HSET', jobKey(lane, id), 'wait', waiting)
+    redis.call('HSET', Keys.job(lane, id), 'wait', waiting)
   end
   if not v[2] or not isMine(v[2]) then return end
   if endsWithNode(id, v[2]) then return putBack(id, waiting) end
@@ -133,15 +125,15 @@ end
 
 local place, cursor = tonumber(ARGV[12]), ARGV[13]
 if place == 1 and cursor == '0' then
-  local meta = metaKey(lane)
+  local meta = Keys.meta(lane)
   local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'l:' .. node)
   local named, consumers = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
   if named + consumers > 0 then
     redis.call('HDEL', meta, 'n:' .. node, 'c:' .. node, 'l:' .. node)
-    redis.pcall('INCRBY', laneKey('count', lane), -(named + consumers))
+    redis.pcall('INCRBY', Keys.of('count', lane), -(named + consumers))
     if consumers > 0 then redis.call('HINCRBY', meta, 'consumers', -consumers) end
     if counts[3] then redis.call('HINCRBY', meta, 'labelled', -tonumber(counts[3])) end
-    if named > 0 then noteNamedWorkers(lane, redis.call('HGET', meta, 'closed'), graceMs, now, true) end
+    if named > 0 then Lanes.noteNamedWorkers(lane, redis.call('HGET', meta, 'closed'), graceMs, now, true) end
   end
 end
 while place <= #places and left > 0 do
@@ -154,6 +146,6 @@ while place <= #places and left > 0 do
   cursor = following or '0'
   if not following then place = place + 1 end
 end
-enterLine(act, back, true)
-endAct(act)
+Places.enterLine(act, back, true)
+Places.endAct(act)
 return { #back, place <= #places and place or 0, cursor, consumed, problem, dropped }

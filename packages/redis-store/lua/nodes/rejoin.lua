@@ -4,7 +4,5 @@
 -- ARGV:
 --   3 node: string
 -- Returns 1.
---#include keys
---#include nodes
-rejoin(ARGV[3])
+Nodes.rejoin(ARGV[3])
 return 1

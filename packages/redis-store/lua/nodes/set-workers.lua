@@ -11,22 +11,18 @@
 --     1 if by-name workers of the function are in other lanes: flag
 --     queue (its hint index, empty for none): string
 -- Returns { lane, why } flat of those that are refused; the others are set all the same.
---#include keys
---#include levels
---#include bridged
---#include nodes
-local node, graceMs, now, refused = ARGV[3], tonumber(ARGV[4]), nowMs(), {}
+local node, graceMs, now, refused = ARGV[3], tonumber(ARGV[4]), Keys.nowMs(), {}
 
 local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
-  local meta = metaKey(lane)
+  local meta = Keys.meta(lane)
   local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'consumers', 'closed', 'l:' .. node, 'open')
   local namedBefore, consumersBefore = tonumber(before[1] or 0), tonumber(before[2] or 0)
   local change = named - namedBefore + consumers - consumersBefore
   -- First, since it is refused if another program has put another type there.
-  if change ~= 0 then redis.call('INCRBY', laneKey('count', lane), change) end
+  if change ~= 0 then redis.call('INCRBY', Keys.of('count', lane), change) end
   local closed, changed = tonumber(before[4] or 0), {}
   if named > 0 or namedBefore > 0 or elsewhere == '1' then
-    local anew = closedAnew(closed, graceMs, now, true)
+    local anew = Lanes.closedAnew(closed, graceMs, now, true)
     if anew then changed = { 'closed', anew } end
   end
   if named > 0 and named ~= namedBefore then
@@ -35,7 +31,7 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
   if #changed > 0 then redis.call('HSET', meta, unpack(changed)) end
   if named == 0 and namedBefore > 0 then redis.call('HDEL', meta, 'n:' .. node) end
   if consumers ~= consumersBefore then
-    local all = integer((tonumber(before[3]) or 0) + consumers - consumersBefore)
+    local all = Keys.integer((tonumber(before[3]) or 0) + consumers - consumersBefore)
     if consumers > 0 then
       redis.call('HSET', meta, 'c:' .. node, consumers, 'consumers', all)
     else
@@ -50,20 +46,20 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
     if labelled == 0 then redis.call('HDEL', meta, 'l:' .. node) end
   end
   if named > 0 then
-    takeBackBridged(lane, queue, now, 1000)
+    Bridged.takeBackBridged(lane, queue, now, 1000)
     -- Spares a claim by the queue's index finding out that the lane is closed; one that was closed before is not there.
-    if queue ~= '' and before[6] ~= '1' and closed <= now then redis.call('ZREM', readyKey(queue), lane) end
+    if queue ~= '' and before[6] ~= '1' and closed <= now then redis.call('ZREM', Keys.ready(queue), lane) end
   end
   if named == 0 and namedBefore > 0 then
-    hintReady(queue, lane, now)
-    local queued = redis.call('LLEN', queueKey(lane, 'high'))
-      + redis.call('LLEN', queueKey(lane, 'normal'))
-      + redis.call('LLEN', queueKey(lane, 'low'))
-    if queued > 0 then redis.call('PUBLISH', eventsChannel, framed('wake', lane, queued)) end
+    Levels.hintReady(queue, lane, now)
+    local queued = redis.call('LLEN', Keys.queue(lane, 'high'))
+      + redis.call('LLEN', Keys.queue(lane, 'normal'))
+      + redis.call('LLEN', Keys.queue(lane, 'low'))
+    if queued > 0 then redis.call('PUBLISH', Keys.eventsChannel, Keys.framed('wake', lane, queued)) end
   end
 end
 
-if not isCluster then rejoin(node) end
+if not Keys.isCluster then Nodes.rejoin(node) end
 for at = 5, #ARGV, 6 do
   local lane = ARGV[at]
   local named, consumers, labelled = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])

@@ -5,14 +5,13 @@
 --   3 most workers that are looked at: integer
 --   4 and more: tokens: strings
 -- Returns { token, since when its worker is away (ms) } flat.
---#include keys
 local found, tokens = {}, {}
 for at = 4, #ARGV do
   tokens[#tokens + 1] = ARGV[at]
 end
-local gone = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', nowMs(), 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+local gone = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', Keys.nowMs(), 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 for at = 1, #gone, 2 do
-  local held = redis.call('HMGET', heldKey(gone[at]), unpack(tokens))
+  local held = redis.call('HMGET', Keys.held(gone[at]), unpack(tokens))
   for place, job in ipairs(held) do
     if job then
       found[#found + 1] = tokens[place]

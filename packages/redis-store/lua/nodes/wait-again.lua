@@ -6,14 +6,12 @@
 --   4 node: string
 --   5 and more, per job: id, clients: integers
 -- Returns 1.
---#include keys
---#include waits
 local lane, node = ARGV[3], ARGV[4]
 for at = 5, #ARGV, 2 do
-  local v = jobFields(lane, ARGV[at], 'status', 'wait', 'settled')
-  if v[1] and not read.isSettled(v[3], v[1]) then
-    local waiting = countWait(withoutNode(v[2] or '', node), node, tonumber(ARGV[at + 1]))
-    redis.call('HSET', jobKey(lane, ARGV[at]), 'wait', waiting)
+  local v = Keys.jobFields(lane, ARGV[at], 'status', 'wait', 'settled')
+  if v[1] and not Fields.isSettled(v[3], v[1]) then
+    local waiting = Waits.countWait(Waits.withoutNode(v[2] or '', node), node, tonumber(ARGV[at + 1]))
+    redis.call('HSET', Keys.job(lane, ARGV[at]), 'wait', waiting)
   end
 end
 return 1

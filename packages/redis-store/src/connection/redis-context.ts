@@ -9,10 +9,11 @@ import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
 import type { Told } from './foreign-field.ts'
 import { StoreKeys } from '../keys.ts'
-import type { HashSet } from '../scripts/functions.ts'
 import { newNodeName } from './node-name.ts'
-import { Scripts } from '../scripts/scripts.ts'
+import { libraryOf, type Library } from '../scripts/library.ts'
+import { Scripts, type HashSet } from '../scripts/scripts.ts'
 import type { ScriptArgument, ScriptName } from '../scripts/script-name.ts'
+import { ServerLibrary } from '../scripts/server-library.ts'
 import {
   databaseOf,
   isClusterAddress,
@@ -64,6 +65,7 @@ export class RedisContext {
   readonly epoch: StoreEpoch
   /** The replicas of a master that Sentinels may replace; none elsewhere. */
   readonly replicas: Replicas | undefined
+  readonly library: Library
   readonly #scripts: Scripts
   #after: AfterScript | undefined
   #refusal: StoreError | undefined
@@ -91,7 +93,15 @@ export class RedisContext {
     this.graceMs = graceMs
     this.isAutoOpen = bridge === 'auto'
     this.told = options.onForeignField ?? (() => undefined)
-    this.#scripts = new Scripts(this.redis, database)
+    this.library = libraryOf(database)
+    const server = new ServerLibrary({
+      library: this.library,
+      database,
+      masters: () => this.masters(),
+      inUseKey: this.keys.libraries,
+      commands: this.redis,
+    })
+    this.#scripts = new Scripts(this.redis, this.library, server)
     this.replicas =
       'sentinels' in address
         ? new Replicas(askReplica(address, `crossgear:${this.node}:replicas`), options.onReplicas)
@@ -116,9 +126,9 @@ export class RedisContext {
     this.#refusal = refusal
   }
 
-  /** Loads the functions that every job needs into the server. */
+  /** Loads the function library. Before any call of it. */
   load(): Promise<void> {
-    return this.#scripts.load()
+    return this.#scripts.open()
   }
 
   /** Called after each script that may have changed its lane's state. */
@@ -131,9 +141,9 @@ export class RedisContext {
     this.#before = before
   }
 
-  /** True where {@link run} may set hashes before this script. */
-  setsHashesFor(name: ScriptName): boolean {
-    return this.#scripts.setsHashesFor(name)
+  /** True where {@link run} may set hashes first. */
+  get setsHashes(): boolean {
+    return this.#scripts.setsHashes
   }
 
   /** Runs a script, in one transaction with `hashes` where there are some. */

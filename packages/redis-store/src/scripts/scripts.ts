@@ -1,47 +1,23 @@
-import { linkedScripts } from '#linked-scripts'
 import type { Cluster, Redis } from 'ioredis'
-import { Functions, type HashSet } from './functions.ts'
+import type { Library } from './library.ts'
 import { Packer } from './packed.ts'
 import type { ScriptArgument, ScriptName } from './script-name.ts'
+import { explained, isMissing, type ServerLibrary } from './server-library.ts'
 
-/**
- * Scripts that add jobs or names: a full server refuses them. All others free memory, or let jobs
- * end.
- */
-const growing: ReadonlySet<ScriptName> = new Set([
-  'step',
-  'add-history',
-  'keep-records',
-  'note-piece',
-  'import',
-  'replace',
-  'batch-new',
-  'batch-join',
-  'register-lanes',
-  'register-in-cluster',
-])
-
-/** Scripts with packed arguments, as their heads say. */
+/** Functions with packed arguments, as the heads of their files say. */
 const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import'])
 
-/** Steps without submissions also run on a full server: one file, two commands. */
-const fileOf: Readonly<Partial<Record<ScriptName, string>>> = { 'step-free': 'step' }
+type CommandWord = string | number | Buffer
 
-type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
-/** A script as it is called. */
-interface Defined {
-  readonly call: Call
-  readonly lua: string
+/** A hash with one field, set in the transaction of a call that takes it over. */
+export interface HashSet {
+  readonly key: string
+  readonly field: string
+  readonly value: Uint8Array
 }
 
-type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Promise<unknown>
-
-/** True if the server lost the script again after ioredis sent it by name. */
-const isForgotten = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('NOSCRIPT')
-
 /**
- * The keys, and one of their slot that never exists. While a slot moves, its keys are at two servers, and a script would
+ * The keys, and one of their slot that never exists. While a slot moves, its keys are at two servers, and a function would
  * miss some: with an absent key among several, both servers answer TRYAGAIN instead of running it.
  */
 function withAbsentKey(keys: readonly string[]): readonly string[] {
@@ -53,51 +29,37 @@ function withAbsentKey(keys: readonly string[]): readonly string[] {
   return [...keys, `xg:absent:{${tag}}`]
 }
 
-/** A function has room for 200 names: those of the script itself are in another one than its libraries. */
-function textOf(file: string): string {
-  const { libraries = [], own = '' } = linkedScripts[file] ?? {}
-  return [...libraries, 'local function run()\n', own, 'end\nreturn run()\n'].join('')
-}
-
-/**
- * Typed calls of the scripts on one connection. A script that the server has lost is sent again.
- */
+/** Typed calls of the library's functions on one connection. A server that has lost them gets them again. */
 export class Scripts {
   readonly #redis: Redis | Cluster
-  readonly #database: number
+  readonly #library: Library
+  readonly #server: ServerLibrary
   readonly #packer = new Packer()
-  /** Scripts that were called so far: each is hashed at its first call. */
-  readonly #defined = new Map<ScriptName, Defined>()
-  readonly #plainly: PlainCall
-  readonly #functions: Functions
+  readonly #functions = new Map<ScriptName, string>()
+  #hasTransactions = false
 
-  /** `database`: the connection's. */
-  constructor(redis: Redis | Cluster, database = 0) {
+  constructor(redis: Redis | Cluster, library: Library, server: ServerLibrary) {
     this.#redis = redis
-    this.#database = database
-    this.#plainly = redis.callBuffer.bind(redis) as PlainCall
-    this.#functions = new Functions(redis, {
-      database,
-      grows: (name) => growing.has(name),
-      fileOf: (name) => fileOf[name] ?? name,
-    })
+    this.#library = library
+    this.#server = server
   }
 
-  /** Loads the functions that every job needs. Not in a cluster, whose servers come and go. */
-  async load(): Promise<void> {
-    if ('stream' in this.#redis) await this.#functions.load()
+  /** Loads the library. Throws a `StoreError` where the server forbids that. */
+  async open(): Promise<void> {
+    await this.#server.open()
+    this.#hasTransactions = 'stream' in this.#redis && (await this.#mayUseTransactions())
   }
 
-  /** True where {@link run} may set hashes first. */
-  setsHashesFor(name: ScriptName): boolean {
-    return this.#functions.has(name) && this.#functions.setsHashes
+  /** True where {@link run} may set hashes first. Not in a cluster. */
+  get setsHashes(): boolean {
+    return this.#hasTransactions
   }
 
   /**
-   * Runs a script. Bulk replies are Buffers, integers numbers, absent values null. `hashes` are set before, in one
-   * transaction with it: what is long need not go through Lua.
+   * Runs a function. Bulk replies are Buffers, integers numbers, absent values null. `hashes` are set before, all or nothing:
+   * what is long need not go through Lua.
    */
-  run(
+  async run(
     name: ScriptName,
     keys: readonly string[],
     braces: readonly [open: string, close: string],
@@ -106,25 +68,48 @@ export class Scripts {
   ): Promise<unknown> {
     const isCluster = braces[1] !== ''
     const named = isCluster ? withAbsentKey(keys) : keys
-    const words = [...named, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
-    if (this.#functions.has(name)) return this.#functions.call(name, named.length, words, hashes)
-    const { call, lua } = this.#defined.get(name) ?? this.#define(name)
-    return call(named.length, ...words).catch((error: unknown) => {
-      if (!isForgotten(error)) throw error
-      return this.#plainly('EVAL', lua, named.length, ...words)
-    })
+    const words = packed.has(name) ? this.#packer.pack(args) : args
+    const call = [this.#nameOf(name), named.length, ...named, ...braces, ...words] as CommandWord[]
+    const send = (): Promise<unknown> =>
+      hashes.length > 0 ? this.#transaction(hashes, call) : this.#redis.callBuffer('FCALL', ...call)
+    try {
+      return await send()
+    } catch (error) {
+      if (!isMissing(error)) throw explained(error)
+      await this.#server.reload()
+      return send()
+    }
   }
 
-  #define(name: ScriptName): Defined {
-    const command = `xg-${name}`
-    const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
-    const lua = `${head}local database = ${this.#database}\n${textOf(fileOf[name] ?? name)}`
-    this.#redis.defineCommand(command, { lua })
-    const commands = this.#redis as unknown as Record<string, Call>
-    const call = commands[`${command}Buffer`]
-    if (!call) throw new Error(`no script ${name}`)
-    const defined = { call: call.bind(this.#redis), lua }
-    this.#defined.set(name, defined)
-    return defined
+  #nameOf(script: ScriptName): string {
+    const known = this.#functions.get(script)
+    if (known !== undefined) return known
+    const name = this.#library.functionOf(script)
+    this.#functions.set(script, name)
+    return name
+  }
+
+  /** All in one turn, so that no other command comes between them. */
+  async #transaction(hashes: readonly HashSet[], call: readonly CommandWord[]): Promise<unknown> {
+    const redis = this.#redis
+    const queued = [redis.callBuffer('MULTI')]
+    for (const { key, field, value } of hashes) {
+      const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
+      queued.push(redis.callBuffer('HSET', key, field, bytes))
+    }
+    queued.push(redis.callBuffer('FCALL', ...call))
+    queued.push(redis.callBuffer('EXEC'))
+    // The first refusal says why; EXEC says only that there was one.
+    const replies = (await Promise.all(queued)).at(-1)
+    const reply: unknown = Array.isArray(replies) ? replies.at(-1) : undefined
+    if (reply instanceof Error) throw reply
+    return reply
+  }
+
+  /** All in one turn: no command of others may come into the transaction, and none may stay open. */
+  async #mayUseTransactions(): Promise<boolean> {
+    const commands = ['MULTI', 'EXEC', 'DISCARD'].map((name) => this.#redis.callBuffer(name))
+    const [begun, ended] = await Promise.allSettled(commands)
+    return begun?.status === 'fulfilled' && ended?.status === 'fulfilled'
   }
 }

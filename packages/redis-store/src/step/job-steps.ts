@@ -114,7 +114,7 @@ export class JobSteps {
   async step(step: Step, ways: StepOptions = {}): Promise<StepAnswer> {
     const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
     const firstToken = this.#token
-    const outside: Uint8Array[] | undefined = this.#link.setsHashesFor('step') ? [] : undefined
+    const outside: Uint8Array[] | undefined = this.#link.setsHashes ? [] : undefined
     const args = this.#arguments({ ...step, claims }, ways, outside)
     let isDone = false
     try {

@@ -182,7 +182,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     await server.ask('ACL', 'SETUSER', 'plain', ...rules)
     const login = { username: 'plain', password: 'secret' }
     const findings = await examine({ path: server.path, ...login })
-    expect(found(findings, 'scripts')).toMatch(/^fault: scripts are refused: .*NOPERM/)
+    expect(found(findings, 'scripts')).toMatch(/^fault: functions are refused: NOPERM.*fcall/)
   })
 
   test('names each command that the user of the store may not use', async () => {

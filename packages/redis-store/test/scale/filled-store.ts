@@ -102,7 +102,7 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     }
     const of = (name: string): number => calls.get(name) ?? 0
     const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
-    const entries = of('evalsha') + of('eval')
+    const entries = of('fcall')
     return { scripts: entries, commands: all - entries, calls: of }
   }
 
@@ -114,7 +114,7 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     const isOver = new Promise<void>((resolve) => (ended = resolve))
     const stop = await monitored(this.#server.path, (source, [name = '', ...words]) => {
       if (source === 'lua') scripts.at(-1)?.push([name.toLowerCase(), ...words])
-      else if (/^(eval|evalsha|fcall)$/i.test(name)) scripts.push([])
+      else if (name.toLowerCase() === 'fcall') scripts.push([])
       else if (words[0] === end) ended()
     })
     await run()

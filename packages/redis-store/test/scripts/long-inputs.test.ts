@@ -102,6 +102,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
       await expect(store.steps.submit('mail', [job(long), job(long)])).rejects.toThrow()
     }
     expect(await leftOver()).toHaveLength(4)
+    await world.server.call('ACL', 'SETUSER', 'default', '+function|load')
     await leaves.nodes.leave([])
     expect(await leftOver()).toHaveLength(2)
     await other.nodes.declareDead(dies.node)

@@ -11,8 +11,9 @@ import { RedisStore } from '../../src/index.ts'
 
 const lua = readFileSync(new URL('../../lua/lib/step/packed.lua', import.meta.url), 'utf8')
 /** Gives back what it is given, numbers as text. */
-const echo = `${lua}
-local list = unpackedArguments(1)
+const echo = `local Packed = {}
+${lua}
+local list = Packed.unpackedArguments(ARGV, 1)
 for at = 1, #list do
   if type(list[at]) == 'number' then list[at] = string.format('%.17g', list[at]) end
 end

@@ -1,10 +1,10 @@
--- A job that dies tells somebody: a job of its choice is pushed in the same step. Needs keys.lua, jobs.lua.
+-- A job that dies tells somebody: a job of its choice is pushed in the same step.
 -- Numbers of lanes in jids are to this base.
 local base36 = '0123456789abcdefghijklmnopqrstuvwxyz'
 
 -- The jid by which workers know a job that has none of its own: see jids.ts.
 local function shownJid(lane, id)
-  local number, text = tonumber(redis.call('HGET', metaKey(lane), 'number') or 0), ''
+  local number, text = tonumber(redis.call('HGET', Keys.meta(lane), 'number') or 0), ''
   repeat
     local digit = number % 36 + 1
     text, number = string.sub(base36, digit, digit) .. text, math.floor(number / 36)
@@ -24,30 +24,29 @@ local function readDeathCall(text)
 end
 
 -- Pushes the job that tells of the death of another one. Its last argument says which died, and of what.
-local function tellOfDeath(lane, job, text, now)
-  --#include pushed
+function Deaths.tellOfDeath(lane, job, text, now)
   local call = readDeathCall(text)
   if not call then return end
-  local failure = redis.call('HGET', jobKey(lane, job.id), 'failure') or 'null'
+  local failure = redis.call('HGET', Keys.job(lane, job.id), 'failure') or 'null'
   if string.sub(failure, 1, 1) ~= '{' or not pcall(cjson.decode, failure) then failure = 'null' end
   local shown = shownJid(lane, job.id)
   local died = call.about .. ',"jid":' .. cjson.encode(job.jid or shown) .. ',"failure":' .. failure .. '}'
   -- Each death has a jid of its own, if an operator lets the job run again.
-  local jid = 'died-' .. string.sub(shown, 4) .. '-' .. integer(now)
+  local jid = 'died-' .. string.sub(shown, 4) .. '-' .. Keys.integer(now)
   -- stylua: ignore
-  local words = { isCluster and '' or call.queue, call.level, jid, 'door', 'faktory', 'jid', jid, 'envelope', call.envelope,
+  local words = { Keys.isCluster and '' or call.queue, call.level, jid, 'door', 'faktory', 'jid', jid, 'envelope', call.envelope,
     'level', call.level, 'input', call.args .. died .. ']' }
   for _, name in ipairs({ 'retries', 'reserve_for' }) do
     if type(call[name]) == 'string' then
       words[#words + 1], words[#words + 2] = name, call[name]
     end
   end
-  if isCluster then
+  if Keys.isCluster then
     table.insert(words, 1, call.lane)
-    redis.call('SADD', batchOutboxKey(lane), 'death ' .. cjson.encode(words))
+    redis.call('SADD', Keys.batchOutbox(lane), 'death ' .. cjson.encode(words))
     return
   end
   -- Where there are too many lanes, the job is found as those of native programs are.
-  isRegistered(call.lane, call.queue)
-  storePushed(call.lane, storedEpoch(), words, 1)
+  Pushed.isRegistered(call.lane, call.queue)
+  Pushed.storePushed(call.lane, Pushed.storedEpoch(), words, 1)
 end

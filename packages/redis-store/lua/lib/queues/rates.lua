@@ -1,4 +1,4 @@
--- Lists of when the last jobs under a rate were leased (ms), the latest first. Needs keys.lua.
+-- Lists of when the last jobs under a rate were leased (ms), the latest first.
 
 -- Drops times that are still to come: the server's clock was set back since.
 local function dropLaterStarts(key, now)
@@ -15,7 +15,7 @@ local function dropLaterStarts(key, now)
 end
 
 -- How long until a rate (`jobs` in `per` ms) lets one more job start, ms.
-local function rateWait(key, jobs, per, now)
+function Rates.rateWait(key, jobs, per, now)
   local latest = jobs > 0 and tonumber(redis.call('LINDEX', key, 0) or nil)
   if not latest then return 0 end
   if latest > now then dropLaterStarts(key, now) end
@@ -23,8 +23,8 @@ local function rateWait(key, jobs, per, now)
   return start and math.max(0, start + per - now) or 0
 end
 
-local function noteStart(key, jobs, per, now)
-  redis.call('LPUSH', key, integer(now))
+function Rates.noteStart(key, jobs, per, now)
+  redis.call('LPUSH', key, Keys.integer(now))
   redis.call('LTRIM', key, 0, jobs - 1)
-  redis.call('PEXPIRE', key, integer(per))
+  redis.call('PEXPIRE', key, Keys.integer(per))
 end

@@ -1,7 +1,7 @@
 -- Takes idle jobs out of the lists of their lane, wherever they stand, in bounded time. A list drops an entry by
 -- counting up to it from an end. Too far from both ends a job of the same level, from up to `stride` places behind, moves
 -- into the gap, and so on, until the gap is near the back: nobody waits longer, and nothing is there twice. A call makes
--- few such moves; then the job itself stands in the gap, and the next call goes on. Needs places.lua, order.lua, aside.lua.
+-- few such moves; then the job itself stands in the gap, and the next call goes on.
 
 -- Entries that are counted at most, under 1 ms of the server's time; entries that one piece of a search reads.
 local reach, entriesPerSearch = 12000, 5000
@@ -12,17 +12,17 @@ local maxMoves = 40
 local gap = '-'
 
 -- The removals of one call. `work`: what they cost so far, about in microseconds.
-local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0, moves = maxMoves } end
+function Removal.removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0, moves = maxMoves } end
 
 -- The lists in which an idle job can stand.
 local function listsFor(lane, levelText)
   local lists = {}
-  for at, band in ipairs(bands) do
-    lists[at] = { number = at, key = queueKey(lane, band), level = usual[band] }
+  for at, band in ipairs(Keys.bands) do
+    lists[at] = { number = at, key = Keys.queue(lane, band), level = Bands.usual[band] }
   end
-  if levelText and countAside(lane) > 0 then
-    local level = levelIn(levelText)
-    lists[4] = { number = 4, key = levelKey(lane, level), level = level, isAside = true }
+  if levelText and Aside.countAside(lane) > 0 then
+    local level = Bands.levelIn(levelText)
+    lists[4] = { number = 4, key = Keys.level(lane, level), level = level, isAside = true }
   end
   return lists
 end
@@ -50,7 +50,7 @@ local function indexByArrival(removal, list, id, levelText, enqueued)
   local near = removal.near[key] or length - 1
   if redis.call('LINDEX', key, near) == id then return near end
   removal.work = removal.work + 100
-  local level = levelText and levelIn(levelText) or list.level
+  local level = levelText and Bands.levelIn(levelText) or list.level
   -- Counted from the front.
   local first, last = 0, length - 1
   while last - first > 256 do
@@ -61,9 +61,9 @@ local function indexByArrival(removal, list, id, levelText, enqueued)
       middle = middle - 1
       other = redis.call('LINDEX', key, -1 - middle)
     end
-    local job = jobFields(removal.lane, other, 'level', 'enqueued')
-    local head = { id = other, level = job[1] and levelIn(job[1]) or list.level, enqueued = read.time(job[2]) }
-    if standsBehind(head, id, level, enqueued) then
+    local job = Keys.jobFields(removal.lane, other, 'level', 'enqueued')
+    local head = { id = other, level = job[1] and Bands.levelIn(job[1]) or list.level, enqueued = Fields.time(job[2]) }
+    if Order.standsBehind(head, id, level, enqueued) then
       first = middle
     else
       last = middle
@@ -79,8 +79,8 @@ end
 
 -- Finds an idle job. `cursor`: empty at first, else how far a search has come for a job that is not where it came in, or
 -- where takeOut has left it. Returns its list and index; nil and the next cursor; or nil for a job in no list.
-local function findQueued(removal, id, levelText, enqueuedText, cursor)
-  local lists, enqueued = listsFor(removal.lane, levelText), read.time(enqueuedText)
+function Removal.findQueued(removal, id, levelText, enqueuedText, cursor)
+  local lists, enqueued = listsFor(removal.lane, levelText), Fields.time(enqueuedText)
   local leftIn, leftAt = string.match(cursor, '^at (%d+):(%d+)$')
   local left = lists[tonumber(leftIn)]
   local index = left and indexNear(left.key, id, tonumber(leftAt))
@@ -112,18 +112,18 @@ end
 
 -- Moves the gap of a job towards the back. Returns its last index, and when the job came that stood there.
 local function moveGap(removal, key, index, levelText, usualLevel)
-  local level, enqueued = levelText and levelIn(levelText) or usualLevel, nil
+  local level, enqueued = levelText and Bands.levelIn(levelText) or usualLevel, nil
   while index >= reach and removal.moves > 0 do
     local step = stride
     local id = redis.call('LINDEX', key, index - step)
-    local fields = jobFields(removal.lane, id, 'level', 'enqueued')
-    while step > 1 and (id == gap or (fields[1] and levelIn(fields[1]) or usualLevel) ~= level) do
+    local fields = Keys.jobFields(removal.lane, id, 'level', 'enqueued')
+    while step > 1 and (id == gap or (fields[1] and Bands.levelIn(fields[1]) or usualLevel) ~= level) do
       step, removal.moves = math.floor(step / 2), removal.moves - 1
       id = redis.call('LINDEX', key, index - step)
-      fields = jobFields(removal.lane, id, 'level', 'enqueued')
+      fields = Keys.jobFields(removal.lane, id, 'level', 'enqueued')
     end
     redis.call('LSET', key, index, id)
-    level, enqueued = fields[1] and levelIn(fields[1]) or usualLevel, fields[2]
+    level, enqueued = fields[1] and Bands.levelIn(fields[1]) or usualLevel, fields[2]
     index, removal.work, removal.moves = index - step, removal.work + 20, removal.moves - 1
   end
   return index, enqueued
@@ -131,7 +131,7 @@ end
 
 -- Takes a job ({ id, level, enqueued }, as in its hash) out of the place that findQueued has found; or returns where it
 -- stands in line now, for findQueued.
-local function takeOut(removal, list, index, job)
+function Removal.takeOut(removal, list, index, job)
   local key = list.key
   local fromFront = redis.call('LLEN', key) - 1 - index
   removal.near[key] = math.max(0, index - 1)
@@ -145,26 +145,26 @@ local function takeOut(removal, list, index, job)
     if index >= reach then
       redis.call('LSET', key, index, job.id)
       -- A job is looked for where its time says that it came in.
-      if job.enqueued and enqueued then redis.call('HSET', jobKey(removal.lane, job.id), 'enqueued', enqueued) end
+      if job.enqueued and enqueued then redis.call('HSET', Keys.job(removal.lane, job.id), 'enqueued', enqueued) end
       return 'at ' .. list.number .. ':' .. index
     end
     gaps.back = gaps.back + 1
   end
   redis.call('LSET', key, index, gap)
   if list.isAside then
-    changeAside(removal.lane, -1)
+    Aside.changeAside(removal.lane, -1)
   elseif job.level then
     removal.levels[#removal.levels + 1] = job.level
   end
 end
 
 -- Closes the gaps of a call: those near the front stand before those near the back.
-local function closeGaps(removal)
+function Removal.closeGaps(removal)
   for key, gaps in pairs(removal.gaps) do
     if gaps.front > 0 then redis.call('LREM', key, -gaps.front, gap) end
     if gaps.back > 0 then redis.call('LREM', key, gaps.back, gap) end
   end
   for _, level in ipairs(removal.levels) do
-    leftLevel(removal.lane, level)
+    Places.leftLevel(removal.lane, level)
   end
 end

@@ -1,16 +1,17 @@
--- Claims of a step: up to `max` jobs, group after group, or by level: the highest level of all groups first. Needs
--- throttle.lua, lines.lua, step.lua.
+-- Claims of a step: up to `max` jobs, group after group, or by level: the highest level of all groups first.
 
 -- Reads the throttles of a claim, at `at`. Returns the place after them.
 local function readThrottles(claim, at)
-  for _ = 1, given[at] do
-    local queue, concurrency, rate, per, timeout, perWorker, worker, lanes = unpack(given, at + 1, at + 8)
+  for _ = 1, Step.given[at] do
+    local queue, concurrency, rate, per, timeout, perWorker, worker, lanes = unpack(Step.given, at + 1, at + 8)
     local throttle = { queue = queue, concurrency = concurrency, rate = rate, per = per }
     throttle.timeout, throttle.perWorker, throttle.worker = timeout, perWorker, worker
     claim.throttles[queue] = throttle
     for lane = at + 9, at + 8 + lanes do
-      slots.limitLane(claim, given[lane], throttle)
-      if perWorker < 0 then claim.turns[given[lane]] = table.concat({ concurrency, rate, integer(per) }, ' ') end
+      Throttle.limitLane(claim, Step.given[lane], throttle)
+      if perWorker < 0 then
+        claim.turns[Step.given[lane]] = table.concat({ concurrency, rate, Keys.integer(per) }, ' ')
+      end
     end
     if perWorker < 0 then
       throttle.concurrency, throttle.rate, throttle.perWorker = 0, 0, 0
@@ -23,15 +24,15 @@ end
 -- 0: a named worker would find nothing more; of many lanes only known where it got less than it wanted. 2: another claim has
 -- to go on.
 local function leftFor(claim, lanes, isUnsure)
-  if claim.taken < claim.max and not wantsMore(claim) then return 2 end
+  if claim.taken < claim.max and not Lines.wantsMore(claim) then return 2 end
   if not claim.isNamed or isUnsure then return 1 end
   if claim.taken < claim.max then return 0 end
   if #lanes > 8 then return 1 end
   local keys = {}
   for _, lane in ipairs(lanes) do
-    if not drained[lane] then
-      for _, band in ipairs(bands) do
-        keys[#keys + 1] = queueKey(lane, band)
+    if not Handover.drained[lane] then
+      for _, band in ipairs(Keys.bands) do
+        keys[#keys + 1] = Keys.queue(lane, band)
       end
     end
   end
@@ -41,27 +42,27 @@ end
 local function takeFromGroup(claim, group, index)
   local first, last, queue = group.first, group.last, group.queue
   if queue ~= '' and last > first then
-    takeByHint(claim, queue, group.leaseMs)
+    Lines.takeByHint(claim, queue, group.leaseMs)
   elseif first == last then
-    if mayHaveJobs(claim, index) and tokenStart(claim, given[first]) then
-      takeFromLane(claim, given[first], group.leaseMs)
+    if Handover.mayHaveJobs(claim, index) and Leases.tokenStart(claim, Step.given[first]) then
+      Lines.takeFromLane(claim, Step.given[first], group.leaseMs)
     end
   else
-    takeInOrder(claim, first, last, group.leaseMs)
+    Lines.takeInOrder(claim, first, last, group.leaseMs)
   end
 end
 
 local function takeAll(claim, groups)
-  if claim.by == 'l' then return takeByLevel(claim, groups) end
+  if claim.by == 'l' then return Lines.takeByLevel(claim, groups) end
   for index, group in ipairs(groups) do
-    if not wantsMore(claim) then return end
+    if not Lines.wantsMore(claim) then return end
     takeFromGroup(claim, group, index)
   end
 end
 
 -- Reads a claim, at `at`. Returns it and the place after it.
-local function readClaim(at)
-  local by, max, ahead, count = unpack(given, at, at + 3)
+function Claims.readClaim(at)
+  local by, max, ahead, count = unpack(Step.given, at, at + 3)
   local claim = {
     by = by,
     isNamed = by == 'n' or by == 'l',
@@ -82,31 +83,31 @@ local function readClaim(at)
   claim.groups, claim.lanes = groups, lanes
   at = at + 4
   for index = 1, count do
-    local size = given[at]
+    local size = Step.given[at]
     if type(size) == 'string' then
       groups[index] = { first = at, last = at }
       lanes[#lanes + 1], at = size, at + 1
     else
       local first, last = at + 3, at + 2 + size
-      groups[index] = { leaseMs = tonumber(given[at + 1]), queue = given[at + 2], first = first, last = last }
+      groups[index] = { leaseMs = tonumber(Step.given[at + 1]), queue = Step.given[at + 2], first = first, last = last }
       for lane = first, math.min(last, first + 8) do
-        lanes[#lanes + 1] = given[lane]
+        lanes[#lanes + 1] = Step.given[lane]
       end
       at = last + 1
     end
   end
   at = readThrottles(claim, at)
   -- Paused lanes are closed to this worker; what hints at them is set again when they are resumed.
-  for lane = at + 1, at + given[at] do
-    claim.starts[given[lane]] = false
+  for lane = at + 1, at + Step.given[at] do
+    claim.starts[Step.given[lane]] = false
   end
-  return claim, at + 1 + given[at]
+  return claim, at + 1 + Step.given[at]
 end
 
 -- Returns the answer of a claim.
-local function takeClaim(claim)
+function Claims.takeClaim(claim)
   local isSound, problem = pcall(takeAll, claim, claim.groups)
-  while not isSound and passOver(claim, problem) do
+  while not isSound and Leases.passOver(claim, problem) do
     isSound, problem = pcall(takeAll, claim, claim.groups)
   end
   -- Jobs taken before an error are handed out.
@@ -116,7 +117,7 @@ local function takeClaim(claim)
     if job.lane then claim.jobs[place] = table.concat(job, ' ') end
   end
   for lane, added in pairs(claim.deadlines) do
-    pushAll('ZADD', busyKey(lane), reversed(added))
+    Bands.pushAll('ZADD', Keys.busy(lane), Bands.reversed(added))
   end
   local throttled = {}
   for name, throttle in pairs(claim.throttles) do

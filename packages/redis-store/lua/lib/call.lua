@@ -1,0 +1,6 @@
+-- What each call of a function begins with: nothing of the call before is left.
+function Call.begin(arguments)
+  Keys.begin(arguments[1], arguments[2])
+  Order.begin()
+  Turns.begin()
+end

@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Texts of the folder `lua/` by path without `.lua`, as `lib/keys` and `jobs/cancel`. */
+export type LuaFiles = Readonly<Record<string, string>>
+
+/** All Lua files below a folder, in the order of their paths. */
+export function readLuaFiles(folder: URL): LuaFiles {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = paths
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.lua'))
+  return Object.fromEntries(
+    files
+      .toSorted()
+      .map((path) => [path.slice(0, -'.lua'.length), readFileSync(new URL(path, folder), 'utf8')]),
+  )
+}
+
+/** The package ships them in a folder that stands beside `src` and beside `dist`. */
+export const luaFiles: LuaFiles = readLuaFiles(new URL('../../lua/', import.meta.url))
