@@ -79,7 +79,7 @@ describe.skipIf(lacksRedis)('the function library of a server', () => {
     const store = await open()
     expect(await libraries()).toEqual([current(), used].sort())
     await store.nodes.beat()
-    expect((await redis.zrange('xg:libraries', 0, -1)).sort()).toEqual([current(), used].sort())
+    expect((await redis.zrange('xg:libraries', '0', '-1')).sort()).toEqual([current(), used].sort())
   })
 
   test('of former versions, which had two, is removed', async () => {
