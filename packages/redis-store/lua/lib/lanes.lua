@@ -1,5 +1,5 @@
 -- Decides if Faktory consumers get jobs of a lane. Fields of the lane's hash: `open` (1: open for good, 0: closed by an
--- operator), `closed` (by-name workers close it until then, ms). Needs keys.lua.
+-- operator), `closed` (by-name workers close it until then, ms).
 
 -- By-name workers of the lane, behind gateways and native.
 function Lanes.namedWorkers(lane, consumers) return Keys.countedWorkers(lane) - tonumber(consumers or 0) end
