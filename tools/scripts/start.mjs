@@ -35,6 +35,11 @@ function isBuilt(project) {
   return builtAt > Math.max(newestSource(join(folder, 'src')), ...settings)
 }
 
+function hasLua() {
+  const store = join(root, 'packages/redis-store')
+  return modifiedAt(join(store, 'dist/lua.js')) > newestSource(join(store, 'lua'))
+}
+
 function build() {
   process.stderr.write('Building Crossgear...\n')
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
@@ -49,5 +54,5 @@ function build() {
 
 const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8'))
 const isReady = references.every((/** @type {{ path: string }} */ { path }) => isBuilt(path))
-if (!isReady) build()
+if (!isReady || !hasLua()) build()
 await import(pathToFileURL(join(root, 'apps/gateway/dist/main.js')).href)

@@ -1,7 +1,8 @@
+import { luaFiles } from '#lua-files'
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { jobEnds } from '@crossgear/core-scheduler'
-import { luaFiles, type LuaFiles } from './lua-files.ts'
+import type { LuaFiles } from './lua-files.ts'
 import type { ScriptName } from './script-name.ts'
 
 /**

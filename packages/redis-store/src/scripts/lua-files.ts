@@ -16,5 +16,5 @@ export function readLuaFiles(folder: URL): LuaFiles {
   )
 }
 
-/** The package ships them in a folder that stands beside `src` and beside `dist`. */
+/** Tests and programs that run from source read them; the build writes their texts to `dist/lua.js`, which takes this module's place. */
 export const luaFiles: LuaFiles = readLuaFiles(new URL('../../lua/', import.meta.url))

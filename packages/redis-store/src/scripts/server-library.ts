@@ -84,7 +84,7 @@ export class ServerLibrary {
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || !forbidden.test(error.message)) return error
   const advice = 'Crossgear needs Redis 7 or Valkey, and a user that may use FUNCTION and FCALL'
-  return new StoreError('REFUSED', `${advice}: ${error.message}`, { cause: error })
+  return new StoreError('REFUSED', `${error.message}: ${advice}`, { cause: error })
 }
 
 async function namesOn(server: Redis): Promise<string[]> {
