@@ -4,10 +4,8 @@
 --   2 xg:schema: string
 --   3 xg:deaths: hash
 --   4 xg:lanes: hash
---   5 xg:libraries: sorted set
 -- ARGV:
 --   3 node: string
---   4 library that it uses: string
 -- Returns { now (ms), 1 if the node was not known or has been declared dead, the version of the structures, how many lanes
 -- are registered, then per other node: its name, its last heartbeat (ms) }.
 local now = Keys.nowMs()
@@ -16,7 +14,6 @@ local last = redis.call('ZSCORE', KEYS[1], ARGV[3])
 local isRecent = last and now <= tonumber(last) and tonumber(last) < now + 1000
 redis.call('ZADD', KEYS[1], isRecent and tonumber(last) + 1 or now, ARGV[3])
 redis.call('SET', KEYS[2], 1, 'NX')
-redis.call('ZADD', KEYS[5], now, ARGV[4])
 local isDead = redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1
 -- While its reclaim goes on, more is taken from it: it learns that again with the next beat.
 if isDead and not Nodes.isBeingReclaimed(ARGV[3]) then redis.call('HDEL', KEYS[3], ARGV[3]) end

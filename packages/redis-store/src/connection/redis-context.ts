@@ -10,7 +10,7 @@ import { storeErrorOf } from './errors.ts'
 import type { Told } from './foreign-field.ts'
 import { StoreKeys } from '../keys.ts'
 import { newNodeName } from './node-name.ts'
-import { libraryOf, type Library } from '../scripts/library.ts'
+import { libraryOf } from '../scripts/library.ts'
 import { Scripts, type HashSet } from '../scripts/scripts.ts'
 import type { ScriptArgument, ScriptName } from '../scripts/script-name.ts'
 import { ServerLibrary } from '../scripts/server-library.ts'
@@ -65,7 +65,6 @@ export class RedisContext {
   readonly epoch: StoreEpoch
   /** The replicas of a master that Sentinels may replace; none elsewhere. */
   readonly replicas: Replicas | undefined
-  readonly library: Library
   readonly #scripts: Scripts
   #after: AfterScript | undefined
   #refusal: StoreError | undefined
@@ -93,15 +92,16 @@ export class RedisContext {
     this.graceMs = graceMs
     this.isAutoOpen = bridge === 'auto'
     this.told = options.onForeignField ?? (() => undefined)
-    this.library = libraryOf(database)
+    const library = libraryOf(database)
     const server = new ServerLibrary({
-      library: this.library,
+      library,
       database,
-      masters: () => this.masters(),
-      inUseKey: this.keys.libraries,
+      node: this.node,
+      keys: this.keys,
       commands: this.redis,
+      masters: () => this.masters(),
     })
-    this.#scripts = new Scripts(this.redis, this.library, server)
+    this.#scripts = new Scripts(this.redis, library, server)
     this.replicas =
       'sentinels' in address
         ? new Replicas(askReplica(address, `crossgear:${this.node}:replicas`), options.onReplicas)

@@ -1,9 +1,7 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import type { Redis } from 'ioredis'
+import type { StoreKeys } from '../keys.ts'
 import { libraryPrefix, type Library } from './library.ts'
-
-/** A library that no gateway has named for this long is removed, milliseconds. */
-const unusedMs = 3_600_000
 
 /** Libraries of versions that had one for each of two scripts: their gateways load them again when they miss them. */
 const former = /^crossgear_step(-free)?_[0-9a-f]{12}$/
@@ -14,11 +12,11 @@ const forbidden = /^(?:NOPERM .*|ERR unknown command )['`](?:fcall|function)/i
 interface LibraryParts {
   readonly library: Library
   readonly database: number
+  readonly node: string
+  readonly keys: Pick<StoreKeys, 'libraries' | 'nodes'>
+  readonly commands: Pick<Redis, 'hdel' | 'hgetall' | 'hset' | 'zrange'>
   /** The servers with slots. */
   readonly masters: () => readonly Redis[]
-  /** Libraries that gateways named in their heartbeats, by when (ms). */
-  readonly inUseKey: string
-  readonly commands: Pick<Redis, 'time' | 'zrangebyscore' | 'zremrangebyscore'>
 }
 
 /** Keeps the library of this version on each server. */
@@ -30,14 +28,18 @@ export class ServerLibrary {
     this.#parts = parts
   }
 
-  /** Loads the library where it is absent, and removes those that no gateway uses. */
+  /** Loads the library where it is absent, and removes those that no known node uses. */
   async open(): Promise<void> {
-    const { library, inUseKey, commands } = this.#parts
-    const [seconds] = await commands.time()
-    const since = Number(seconds) * 1000 - unusedMs
-    await commands.zremrangebyscore(inUseKey, '-inf', since)
-    const used = new Set([library.name, ...(await commands.zrangebyscore(inUseKey, since, '+inf'))])
+    const { library, node, keys, commands } = this.#parts
+    const nodes = new Set(await commands.zrange(keys.nodes, '0', '-1'))
+    const used = new Set([library.name])
+    for (const [one, name] of Object.entries(await commands.hgetall(keys.libraries))) {
+      if (nodes.has(one)) used.add(name)
+      else await commands.hdel(keys.libraries, one)
+    }
     await this.#onEach((server) => this.#openOn(server, used))
+    // A full server that has the library may go on without the note.
+    await commands.hset(keys.libraries, node, library.name).catch(ignoreFull)
   }
 
   /** Loads the library into all servers again: one of them has lost it, or is new. */
@@ -78,6 +80,10 @@ export class ServerLibrary {
       throw new Error(message.startsWith('OOM') ? `OOM ${advice}` : message)
     }
   }
+}
+
+function ignoreFull(error: Error): void {
+  if (!error.message.startsWith('OOM')) throw error
 }
 
 /** Says what to do where functions are forbidden. */

@@ -68,18 +68,15 @@ describe.skipIf(lacksRedis)('the function library of a server', () => {
     expect(await libraries()).toEqual([current()])
   })
 
-  test('of another version stays as long as its gateways name it in their heartbeats', async () => {
-    const [seconds] = await redis.time()
-    const ago = (ms: number): string => String(Number(seconds) * 1000 - ms)
+  test('of another version stays as long as a known node uses it', async () => {
     const used = 'crossgear_0_aaaaaaaaaaaa'
     const left = 'crossgear_0_bbbbbbbbbbbb'
     for (const name of [used, left, 'crossgear_0_cccccccccccc']) await load(name)
-    await redis.zadd('xg:libraries', ago(60_000), used)
-    await redis.zadd('xg:libraries', ago(3_700_000), left)
-    const store = await open()
+    await redis.zadd('xg:nodes', 1, 'known')
+    await redis.hset('xg:libraries', 'known', used, 'gone', left)
+    const { node } = await open()
     expect(await libraries()).toEqual([current(), used].sort())
-    await store.nodes.beat()
-    expect((await redis.zrange('xg:libraries', '0', '-1')).sort()).toEqual([current(), used].sort())
+    expect(await redis.hgetall('xg:libraries')).toEqual({ known: used, [node]: current() })
   })
 
   test('of former versions, which had two, is removed', async () => {
@@ -102,6 +99,17 @@ describe.skipIf(lacksRedis)('the function library of a server', () => {
     await expect(opened).rejects.toThrow(
       /^NOPERM .*: Crossgear needs Redis 7 or Valkey, and a user that may use FUNCTION and FCALL$/,
     )
+  })
+
+  test('that a full server has is used there', async () => {
+    const store = await open()
+    await store.steps.submit('mail', [job])
+    await redis.set('filler', Buffer.alloc(1_000_000))
+    await redis.config('SET', 'maxmemory', '1mb')
+    const other = await open()
+    const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
+    expect((await other.steps.claim(claim)).map(({ id }) => id)).toEqual([1])
+    await redis.config('SET', 'maxmemory', '0')
   })
 
   test('that is absent from a full server is told of, with what to do', async () => {

@@ -91,7 +91,7 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     const gateway = await TroubledGateway.open(server)
     const info = await server.ask('INFO', 'memory')
     const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
-    await server.ask('CONFIG', 'SET', 'maxmemory', String(used))
+    await server.ask('CONFIG', 'SET', 'maxmemory', String(used - 200_000))
     await gateway.isTroubled(/^store REFUSED: OOM /)
     await server.ask('CONFIG', 'SET', 'maxmemory', '0')
     await gateway.takesJobs()
