@@ -63,7 +63,7 @@ export function OverviewPage({ route }) {
 
 const unread = { error: undefined, code: undefined }
 
-/** What is lost, by the code of the refusal. */
+/** Words for what is lost, by the code of the refusal. */
 const losses = /** @type {Readonly<Record<string, string>>} */ ({
   unreachable: 'The gateway is lost',
   store_unavailable: 'The store is lost',

@@ -109,7 +109,7 @@ function askedOf(act, entry) {
  * @param {FunctionEntry} entry
  * @returns {import('./confirm-act.js').Call}
  */
-export function orderOf(act, entry) {
+function orderOf(act, entry) {
   const { label, path, means, isDanger } = acts[act]
   const isOfQueue = path.startsWith('/queues')
   const ofAll = !isOfQueue && entry.lane === entry.function

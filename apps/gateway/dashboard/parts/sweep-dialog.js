@@ -15,7 +15,7 @@ import { Dialog } from './dialog.js'
  * @property {boolean} isDrop
  */
 
-/** What stays, and what a drop does besides. */
+/** Words for what stays, and what a drop does besides. */
 const words = /** @type {const} */ ({
   queue: {
     stays: 'Jobs that run, are scheduled, are retried or are dead stay.',

@@ -30,7 +30,7 @@ const everyMs = { troubles: 5_000, errors: 10_000 }
 const errorsShown = 5
 const hourMs = 3_600_000
 
-/** What is wrong comes first, each with the act or the page that mends it. */
+/** Lists what is wrong, each with the act or the page that mends it. */
 export function TroubleList() {
   /** @type {import('../state.js').Reading<Troubles>} */
   const { data, reload } = useRead('/troubles', {}, everyMs.troubles)
@@ -61,7 +61,7 @@ export function TroubleList() {
   </section>`
 }
 
-/** Where one reads more of a trouble. */
+/** Pages with more of a trouble. */
 const places = /** @type {const} */ ({
   function: (/** @type {string} */ name) => hrefOf('function', name),
   queue: (/** @type {string} */ name) => hrefOf('queue', name),
@@ -73,7 +73,7 @@ const places = /** @type {const} */ ({
 function TroubleRow({ trouble, onAsk }) {
   const { code, kind, name, text, jobs, act } = trouble
   const [mayAct, isAdmin] = [useMayAct(), useIsAdmin()]
-  const [word, tone] = kinds[code] ?? [code, 'neutral']
+  const [word, tone] = kinds[code]
   const href =
     code === 'vanished'
       ? hrefOf('jobs', '', { function: name, state: 'running' })

@@ -94,17 +94,17 @@ export interface LimitAnswer {
 
 /** A server of the store, by its own report. */
 export interface ServerReport {
-  /** Its address. */
+  /** Address of the server. */
   readonly server: string
   readonly usedBytes: number
-  /** Its `maxmemory`; 0: none. */
+  /** The setting `maxmemory`; 0: none. */
   readonly maxBytes: number
   /** Memory of its machine. */
   readonly machineBytes: number
-  /** Its `maxmemory-policy`. */
+  /** The setting `maxmemory-policy`. */
   readonly policy: string
   readonly isAppendOnly: boolean
-  /** It could not write what it keeps on disk the last time. */
+  /** True if it could not write what it keeps on disk the last time. */
   readonly hasFailed: boolean
   /** When its last snapshot was stored, milliseconds since 1970; absent: none was since its start. */
   readonly savedMs?: number

@@ -13,7 +13,7 @@ type Troubles = Static<typeof troubles>
 
 const look = async ({ get }: ApiGateway): Promise<Troubles> => (await get('/troubles')) as Troubles
 
-/** What is wrong, in short. */
+/** Troubles in short. */
 const told = async (api: ApiGateway) =>
   (await look(api)).troubles.map(({ code, name, jobs }) => [code, name, jobs])
 

@@ -6,7 +6,7 @@ import type { Trouble } from './trouble.ts'
 const much = 0.8
 const mib = 1024 * 1024
 
-/** What is wrong with a server of the store. */
+/** Troubles of a server of the store. */
 export function serverTroubles(report: ServerReport): readonly Trouble[] {
   const { server, policy, maxBytes, machineBytes, usedBytes, hasFailed, isAppendOnly } = report
   const found: Trouble[] = []

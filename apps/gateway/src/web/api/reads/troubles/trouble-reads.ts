@@ -1,4 +1,5 @@
 import type { PausedKind, PauseNote, ServerReport } from '@crossgear/core-scheduler'
+import { inPieces } from '../../../../in-pieces.ts'
 import type { Handlers } from '../../api.ts'
 import type { HandlerParts } from '../../handler-parts.ts'
 import type { Scope } from '../../scope.ts'
@@ -14,7 +15,7 @@ import { ordered, spanText, type Trouble } from './trouble.ts'
 /** A gateway beats once a second, and others take over after three. */
 const silentSeconds = 3
 
-/** What is wrong in the store, the worst first. */
+/** Tells of what is wrong in the store, the worst first. */
 export function troubleReads({ scheduler, view, waits, fleet, config }: HandlerParts) {
   const { queues, registry } = scheduler
   const ages = new GrowingAges()
@@ -35,14 +36,18 @@ export function troubleReads({ scheduler, view, waits, fleet, config }: HandlerP
 
   const pauses = async (latest: SnapshotView, scope: Scope | undefined) => {
     const { queues: known } = await latest.whole()
-    const waitingIn = (name: string): number =>
-      latest.snapshot.lanes
-        .filter(({ fn, counts }) => fn === name || counts.lane === name)
-        .reduce((sum, { counts }) => sum + queuedIn(counts), 0)
+    const waiting = new Map<string, number>()
+    await inPieces(latest.snapshot.lanes, ({ fn, counts, isPaused }) => {
+      if (!isPaused) return
+      // A pause names a function, or one line of it.
+      for (const name of new Set([fn, counts.lane])) {
+        waiting.set(name, (waiting.get(name) ?? 0) + queuedIn(counts))
+      }
+    })
     return [
       ...[...queues.pausedFunctions]
         .filter((name) => scope?.hasFunction(name) !== false)
-        .map((name) => pause('function', name, waitingIn(name))),
+        .map((name) => pause('function', name, waiting.get(name) ?? 0)),
       ...[...queues.paused]
         .filter((name) => known.has(name) || scope?.has(name) !== false)
         .map((name) => pause('queue', name, known.get(name)?.sums.waiting ?? 0)),
@@ -112,7 +117,7 @@ export function troubleReads({ scheduler, view, waits, fleet, config }: HandlerP
         return { code: 'silent_gateway', kind: 'gateway', name, text, since, jobs: null, act: null }
       })
 
-  /** What the answers of a snapshot show besides: see {@link SnapshotView.answer}. */
+  /** Values that the answers of a snapshot show besides: see {@link SnapshotView.answer}. */
   const shows = () => [queues.paused, queues.pausedFunctions, queues.pauseNotes, config()]
 
   return {
@@ -121,14 +126,16 @@ export function troubleReads({ scheduler, view, waits, fleet, config }: HandlerP
       return latest.answer(['troubles'], shows(), async () => {
         const servers: readonly ServerReport[] = await scheduler.inspect.servers()
         const found = await Promise.all([
-          servers.flatMap(serverTroubles),
-          silent(whole),
           vanished(scope),
           unserved(latest),
           growing(whole, scope),
           pauses(latest, scope),
         ])
-        const { listed, more } = ordered(found.flat())
+        const { listed, more } = ordered([
+          ...servers.flatMap(serverTroubles),
+          ...silent(whole),
+          ...found.flat(),
+        ])
         return { at: latest.at, troubles: [...listed], more, servers: servers.map(serverView) }
       })
     },
