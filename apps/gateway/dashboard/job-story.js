@@ -1,6 +1,6 @@
 import { doors } from './doors.js'
 import { doorName } from './parts/bits.js'
-import { plural, reasonOf, stamp } from './format.js'
+import { duration, plural, reasonOf, stamp } from './format.js'
 
 /** @typedef {import('./types.d.ts').JobDetail} JobDetail */
 
@@ -12,6 +12,7 @@ import { plural, reasonOf, stamp } from './format.js'
  * @property {string} what
  * @property {string} tone a state
  * @property {string} [more]
+ * @property {readonly string[]} [trace] lines of a backtrace
  */
 
 /**
@@ -21,7 +22,7 @@ import { plural, reasonOf, stamp } from './format.js'
  * @returns {readonly Event[]}
  */
 export function storyOf(job) {
-  const { error, progress, lost_workers: lost } = job
+  const { progress, lost_workers: lost, resubmitted_from: origin } = job
   const created = textOf(job.envelope, 'created_at')
   /** @type {(Event | undefined | false | null)[]} */
   const all = [
@@ -34,7 +35,12 @@ export function storyOf(job) {
       time: job.enqueued_at,
       tone: 'waiting',
       what: `Came by ${doorName(job.door)}`,
-      more: job.foreground ? 'A client waits for its result' : 'A background job',
+      more: [
+        job.foreground ? 'A client waits for its result' : 'A background job',
+        origin !== null && `another run of ${origin}`,
+      ]
+        .filter(Boolean)
+        .join(', '),
     },
     lost > 0 && {
       time: null,
@@ -42,13 +48,17 @@ export function storyOf(job) {
       what: `${plural(lost, 'worker')} vanished with it`,
       more: 'It went to the back of its queue',
     },
-    error && {
-      time: error.failed_at,
-      tone: 'failed',
-      what: error.retry_count
-        ? `Failed, after ${plural(error.retry_count, 'retry', 'retries')}`
-        : 'Failed',
-      more: [error.message && error.type, reasonOf(error)].filter(Boolean).join(': '),
+    ...failuresOf(job),
+    job.moved_at !== null && {
+      time: job.moved_at,
+      tone: 'neutral',
+      what: `Moved by an operator to the queue ${job.queue}`,
+      more: `It was ${job.moved_from ?? 'another job'}`,
+    },
+    job.requeued_at !== null && {
+      time: job.requeued_at,
+      tone: 'neutral',
+      what: 'Put into its queue by an operator',
     },
     progress && {
       time: progress.noted_at,
@@ -67,6 +77,31 @@ export function storyOf(job) {
   return last ? [...before.toSorted(byTime), last] : []
 }
 
+/**
+ * The failed runs of a job, each with its own error.
+ *
+ * @param {JobDetail} job
+ * @returns {readonly Event[]}
+ */
+function failuresOf({ attempts, error }) {
+  if (attempts.length === 0 && error) {
+    const more = [error.message && error.type, reasonOf(error)].filter(Boolean).join(': ')
+    return [{ time: error.failed_at, tone: 'failed', what: 'Failed', more }]
+  }
+  // A job has had more failures than are listed of it.
+  const earlier = Math.max(0, (error?.retry_count ?? 0) + 1 - attempts.length)
+  return attempts.map(({ at, type, message, ran_seconds: ran, backtrace }, index) => {
+    const took = typeof ran === 'number' ? ` after ${duration(ran)}` : ''
+    return {
+      time: at,
+      tone: 'failed',
+      what: `Run ${earlier + index + 1} failed${took}`,
+      more: [type, message].filter(Boolean).join(': '),
+      trace: backtrace,
+    }
+  })
+}
+
 /** How a job's story ends for now, by its state. */
 const ends = /** @type {Readonly<Record<string, (job: JobDetail) => Event>>} */ ({
   waiting: ({ queue }) => ({
@@ -83,14 +118,34 @@ const ends = /** @type {Readonly<Record<string, (job: JobDetail) => Event>>} */ 
   }),
   scheduled: ({ due_at: time }) => ({ time, tone: 'scheduled', what: 'Is due' }),
   retry: ({ due_at: time }) => ({ time, tone: 'retry', what: 'Is tried again' }),
-  dead: ({ forgotten_at: time }) => ({
+  dead: ({ ended_at: time, forgotten_at: forgotten }) => ({
     time,
     tone: 'dead',
-    what: 'Dead, and forgotten',
+    what: 'Died: it is not tried again by itself',
+    more: `It is forgotten ${stamp(forgotten)}`,
   }),
-  succeeded: () => ({ time: null, tone: 'succeeded', what: 'Has succeeded' }),
-  failed: () => ({ time: null, tone: 'failed', what: 'Has failed for good' }),
+  succeeded: (job) => ended(job, 'succeeded', 'Has succeeded'),
+  failed: (job) => ended(job, 'failed', 'Has failed for good'),
 })
+
+/**
+ * The end of a job whose outcome is kept.
+ *
+ * @param {JobDetail} job
+ * @param {string} tone
+ * @param {string} what
+ * @returns {Event}
+ */
+function ended({ ended_at: time, run_seconds: ran }, tone, what) {
+  if (typeof ran !== 'number') return { time, tone, what }
+  const began = time === null ? null : new Date(Date.parse(time) - ran * 1000).toISOString()
+  return {
+    time,
+    tone,
+    what: `${what} after ${duration(ran)}`,
+    ...(began !== null && { more: `Its run began ${stamp(began)}` }),
+  }
+}
 
 const holders = {
   worker: 'a Gearman worker',

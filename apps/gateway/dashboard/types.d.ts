@@ -6,6 +6,7 @@ import type * as fleet from '../src/web/api/schemas/fleet.ts'
 import type * as histories from '../src/web/api/schemas/history.ts'
 import type * as jobs from '../src/web/api/schemas/jobs.ts'
 import type * as lanes from '../src/web/api/schemas/lanes.ts'
+import type { cronRuns, runs } from '../src/web/api/schemas/runs.ts'
 import type { searchAnswer } from '../src/web/api/schemas/search.ts'
 import type { troubles } from '../src/web/api/schemas/troubles.ts'
 import type * as sessions from '../src/web/api/schemas/session.ts'
@@ -17,6 +18,8 @@ export type FunctionPage = Static<typeof lanes.functionPage>
 export type OneFunction = Static<typeof lanes.oneFunction>
 export type OneQueue = Static<typeof lanes.oneQueue>
 export type Failures = Static<typeof failures>
+export type Runs = Static<typeof runs>
+export type CronRuns = Static<typeof cronRuns>
 export type QueueEntry = Static<typeof lanes.queueEntry>
 export type QueuePage = Static<typeof lanes.queuePage>
 export type Throttles = Static<typeof lanes.throttles>

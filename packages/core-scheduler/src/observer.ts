@@ -1,5 +1,6 @@
 import type { ClaimBy, Door, JobRef, Lease } from './model/job.ts'
 import type { DroppedJob } from './store/claim-ports.ts'
+import type { FailureReport } from './model/retry-rules.ts'
 import type { Repair } from './store/native-ports.ts'
 import type { StoreError } from './model/store-errors.ts'
 
@@ -24,6 +25,8 @@ export interface EndedRun extends JobRef {
   readonly token: string
   /** The `traceparent` of the job's creation. */
   readonly trace?: string | undefined
+  /** A failure as its worker reported it. */
+  readonly report?: FailureReport | undefined
 }
 
 /** Jobs of a dead node. */

@@ -4,6 +4,7 @@ import {
   type HistoryBucket,
   type HistorySpan,
   type HistoryStore,
+  runBounds,
 } from '@crossgear/core-scheduler'
 import { ContextPart } from './connection/context-part.ts'
 
@@ -14,6 +15,21 @@ export class RedisHistory extends ContextPart implements HistoryStore {
     const spans = ['minute', 'hour'] as const
     const places = spans.map((span) => keys.history(span, bucketStarts(span, atMs).at(-1) ?? 0, of))
     await run('add-history', places, [...spans.map(keptSeconds), ...[...sums].flat()])
+  }
+
+  async addRuns(fn: string, runs: readonly string[]): Promise<void> {
+    const { keys, transaction } = this.context
+    const key = keys.runs(fn)
+    await transaction((commands) => {
+      commands.rpush(key, ...runs)
+      commands.ltrim(key, -runBounds.kept, -1)
+      commands.pexpire(key, runBounds.keptMs)
+    })
+  }
+
+  async runs(fn: string): Promise<readonly string[]> {
+    const { redis, keys, call } = this.context
+    return call(() => redis.lrange(keys.runs(fn), 0, -1))
   }
 
   async read(span: HistorySpan, atMs: number, of?: string): Promise<readonly HistoryBucket[]> {

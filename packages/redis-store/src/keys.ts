@@ -198,6 +198,16 @@ export class StoreKeys extends Keys {
     return `${this.#broker}:history${of === undefined ? '' : `:${of}`}:${span}:${startMs}`
   }
 
+  /** List: the last ten jobs that a cron entry has pushed, the newest first. 400 days after the last one. */
+  cronRuns(entry: string): string {
+    return `${this.#broker}:cron-runs:${entry}`
+  }
+
+  /** List: the last 100 runs of a function at all nodes, the oldest first. 7 days after the last one, at most 0.5 KB each. */
+  runs(fn: string): string {
+    return `${this.#broker}:runs:${fn}`
+  }
+
   /** Hash: progress of a migration: source, cursor, lanes, counts. 30 days after its last change. */
   migration(name: string): string {
     return `${this.#broker}:migration:${name}`

@@ -1,6 +1,7 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, When } from '../parts/bits.js'
+import { CronRuns } from '../parts/runs.js'
 import { Table } from '../parts/table.js'
 import { CronDialog } from '../parts/cron-dialog.js'
 import { hrefOf } from '../router.js'
@@ -16,7 +17,9 @@ const columns = [
     id: 'name',
     label: 'Entry',
     isMain: true,
-    cell: ({ name, source, is_paused: isPaused }) => html`<${Name} name=${name} /> ${' '}
+    cell: ({ name, source, is_paused: isPaused }) => html`<a href=${hrefOf('cron', name)}>
+        <${Name} name=${name} />
+      </a> ${' '}
       <${Badge}>${source === 'file' ? 'from the file' : 'added'}<//>
       ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`}`,
   },
@@ -95,7 +98,12 @@ function removalOf({ name }) {
   }
 }
 
-export function CronPage() {
+/** @param {import('./all.js').PageProps} props */
+export function CronPage({ route }) {
+  return route.id === '' ? html`<${CronEntries} />` : html`<${CronRuns} name=${route.id} />`
+}
+
+function CronEntries() {
   /** @type {import('../state.js').Reading<Cron>} */
   const { data, error, reload } = useRead('/cron', {}, 5_000)
   const mayAct = useMayAct()

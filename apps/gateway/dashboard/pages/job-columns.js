@@ -53,19 +53,22 @@ const timeColumns = {
     id: 'due',
     label: 'Due',
     isNumber: true,
+    sort: 'time',
     cell: (job) => html`<${When} time=${job.due_at} />`,
   },
   retry: {
     id: 'next',
     label: 'Next try',
     isNumber: true,
+    sort: 'time',
     cell: (job) => html`<${When} time=${job.due_at} />`,
   },
   dead: {
     id: 'died',
-    label: 'Failed',
+    label: 'Died',
     isNumber: true,
-    cell: (job) => html`<${When} time=${job.error?.failed_at ?? job.enqueued_at} />`,
+    sort: 'time',
+    cell: (job) => html`<${When} time=${job.died_at} />`,
   },
 }
 

@@ -8,7 +8,6 @@ import { Name, NotShown, PageHead, StateBadge, Trouble, When, doorName } from '.
 import { useOrders } from '../parts/confirm-act.js'
 import { placeOf } from '../parts/held-jobs.js'
 import { Payload } from '../parts/payload.js'
-import { Table } from '../parts/table.js'
 import { indented, visible } from '../payload-text.js'
 import { WaitsNotice } from '../parts/waits.js'
 import { ResubmitDialog } from '../parts/submit-dialog.js'
@@ -86,7 +85,6 @@ export function JobPage({ route }) {
         <${Facts} job=${job} />
       </div>
       ${job.error && html`<${Failure} error=${job.error} />`}
-      ${job.attempts.length > 1 && html`<${Attempts} attempts=${job.attempts} />`}
       <${Payload} title="Payload" part="payload" job=${job.id} shown=${job.payload} />
       ${
         job.output &&
@@ -125,11 +123,18 @@ function Story({ job }) {
     <header><h2>Timeline</h2></header>
     <ol class="timeline inside">
       ${storyOf(job).map(
-        ({ time, what, more, tone }, at) =>
+        ({ time, what, more, tone, trace = [] }, at) =>
           html`<li key=${at} class=${tone}>
           <span class="what"><bdi>${what}</bdi></span>${' '}
           ${time !== null && html`<span class="muted"><${When} time=${time} /></span>`}
           ${more && html`<div class="muted"><bdi>${more}</bdi></div>`}
+          ${
+            trace.length > 0 &&
+            html`<details>
+            <summary>Backtrace</summary>
+            <pre class="backtrace" tabindex="0">${visible(trace.join('\n'))}</pre>
+          </details>`
+          }
         </li>`,
       )}
     </ol>
@@ -207,37 +212,5 @@ function Failure({ error }) {
         html`<pre class="backtrace" tabindex="0">${error.backtrace.join('\n')}</pre>`
       }
     </div>
-  </section>`
-}
-
-/** @typedef {JobDetail['attempts'][number]} Attempt */
-
-/** @type {readonly import('../parts/table.js').Column<Attempt>[]} */
-const attemptColumns = [
-  {
-    id: 'error',
-    label: 'Error',
-    isMain: true,
-    cell: ({ type, message }) => html`<b><${Name} name=${type} /></b>
-      <span class="under wrapped"><bdi>${message || 'no message'}</bdi></span>`,
-  },
-  { id: 'at', label: 'Failed', cell: ({ at }) => html`<${When} time=${at} />` },
-]
-
-/**
- * The only attempt of a job is its error.
- *
- * @param {{ attempts: readonly Attempt[] }} props
- */
-function Attempts({ attempts }) {
-  return html`<section class="panel">
-    <header>
-      <h2>Attempts</h2>
-      <span class="muted">the last ${attempts.length} that failed, the newest first</span>
-    </header>
-    <${Table}
-      ...${{ columns: attemptColumns, rows: attempts.toReversed(), caption: 'Attempts that failed' }}
-      keyOf=${(/** @type {Attempt} */ _attempt, /** @type {number} */ at) => String(at)}
-    />
   </section>`
 }

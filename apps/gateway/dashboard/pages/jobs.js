@@ -16,23 +16,26 @@ import { JobFilters } from './job-filters.js'
 
 /** @typedef {import('../job-acts.js').Act} Act */
 
-/** Pages of one state each. */
+/** Pages of one state each, and the order of their times that they have first. */
 const fixed =
-  /** @type {Readonly<Record<string, { state: string, title: string, hint: string, none: string }>>} */ ({
+  /** @type {Readonly<Record<string, { state: string, order: 'asc' | 'desc', title: string, hint: string, none: string }>>} */ ({
     scheduled: {
       state: 'scheduled',
+      order: 'asc',
       title: 'Scheduled jobs',
       hint: 'Jobs that are due at a time to come.',
       none: 'A job with a time comes here until it is due: at of Faktory, SUBMIT_JOB_EPOCH of Gearman.',
     },
     retries: {
       state: 'retry',
+      order: 'asc',
       title: 'Retries',
       hint: 'Jobs that failed and are due for another try.',
       none: 'A job that fails and has retries left waits here for its next try.',
     },
     dead: {
       state: 'dead',
+      order: 'desc',
       title: 'Dead jobs',
       hint: 'Background jobs that failed for good. They stay for 180 days, 10,000 of a function.',
       none: 'A background job that fails for good comes here, to be looked at and queued once more.',
@@ -73,8 +76,10 @@ export function JobsPage({ route }) {
   const [isSubmitting, setSubmitting] = useState(false)
   const [hasFilters, setFilters] = useState(false)
   const isCalm = chosen.size > 0 || cursor !== ''
+  // A search in payloads goes through function after function.
+  const order = own && !filter['text'] ? orderOf(route, own.order) : undefined
   const { search, error, stage, isLong, busy, reload, stop, goOn } = useJobSearch(
-    { ...filter, limit: jobsPerPage, cursor },
+    { ...filter, order: order ?? '', limit: jobsPerPage, cursor },
     isCalm ? 0 : pollMs,
   )
   const place = JSON.stringify(filter)
@@ -122,6 +127,12 @@ export function JobsPage({ route }) {
           rows=${jobs}
           keyOf=${(/** @type {{ id: string }} */ { id }) => id}
           selection=${mayAct ? { chosen, toggle } : undefined}
+          sorting=${order && { by: 'time', order }}
+          onSort=${
+            order &&
+            ((/** @type {import('../parts/table.js').Sorting} */ { order: next }) =>
+              change({ order: next }))
+          }
         />`
         : isNone && html`<${NoJobs} filter=${filter} own=${own} />`)
     }
@@ -189,6 +200,17 @@ export function JobsPage({ route }) {
     }
     ${isSubmitting && html`<${SubmitDialog} onClose=${() => setSubmitting(false)} />`}
   </div>`
+}
+
+/**
+ * The order of the address, or else the one that the page has first.
+ *
+ * @param {import('../router.js').Route} route
+ * @param {'asc' | 'desc'} first
+ */
+function orderOf({ query }, first) {
+  const given = query.get('order')
+  return given === 'asc' || given === 'desc' ? given : first
 }
 
 /**

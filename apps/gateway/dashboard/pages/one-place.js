@@ -9,6 +9,7 @@ import { HeldJob, placeOf } from '../parts/held-jobs.js'
 import { FunctionActs, LaneActs } from '../parts/lane-acts.js'
 import { QueueActs } from '../parts/queue-acts.js'
 import { HistoryPlots } from '../parts/history-plots.js'
+import { LastRuns } from '../parts/runs.js'
 import { Table } from '../parts/table.js'
 import { WaitsNotice, WaitWords } from '../parts/waits.js'
 import { hrefOf, refine } from '../router.js'
@@ -86,6 +87,7 @@ function OnePlace({ route, kind }) {
       <${HistoryPlots} span=${span} of=${place} />
       <${FailureGroups} key=${`${kind} ${id}`} place=${place} />
       <${WorkersOf} place=${place} />
+      ${kind === 'function' && html`<${LastRuns} key=${`runs ${id}`} fn=${id} />`}
       <${Entries} one=${data} kind=${kind} onAsk=${mayAct ? ask : undefined} />
     </div>
     ${dialog}

@@ -54,7 +54,7 @@ export class FaktoryRetries implements RetryRules {
       ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
       // Negative only where the producer said so.
       remaining: Math.max(Math.min(retries, 0), retries - count),
-      ...(attempts.length > 1 && { attempts }),
+      ...((attempts.length > 1 || report.ranMs !== undefined) && { attempts }),
     })
     if (retries === 0) return { kind: 'fail', record }
     return isDead ? { kind: 'dead', record } : { kind: 'retry', record, delayMs }

@@ -9,6 +9,8 @@ export interface FailureReport {
   /** An exception, also where the message is empty. */
   readonly isException?: boolean
   readonly backtrace?: readonly string[]
+  /** How long its worker had the job, milliseconds; absent where that is not known. */
+  readonly ranMs?: number
 }
 
 /** A job under the lease that failed. */

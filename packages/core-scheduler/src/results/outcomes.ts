@@ -73,8 +73,9 @@ export class Outcomes {
 
   /** A failure that the worker reports. */
   fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
-    const { job } = assignment
-    const outcome = this.#failureOf(assignment, report)
+    const { job, isLookedUp, sinceMs } = assignment
+    const ran = isLookedUp ? {} : { ranMs: Math.round(this.#parts.clock.nowMs() - sinceMs) }
+    const outcome = this.#failureOf(assignment, { ...report, ...ran })
     this.#parts.leaseStarts.ending(outcome.token)
     this.#queue({ assignment, outcome, settlement, report, door: job.door })
   }
@@ -243,7 +244,7 @@ export class Outcomes {
     if (event) this.#parts.waiters.setPendingOutcome(outcome, event)
   }
 
-  #observe({ outcome, assignment, door }: PendingOutcome, result: Settled): void {
+  #observe({ outcome, assignment, door, report }: PendingOutcome, result: Settled): void {
     const end = runEndOf(outcome, result)
     if (door === undefined || end === undefined) return
     const { observer, clock } = this.#parts
@@ -252,7 +253,8 @@ export class Outcomes {
     const by = token === 'native' ? 'native' : holderOf(token)
     const hasRunHere = assignment && !assignment.isLookedUp
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
-    observer.ended({ lane, id, door, by, end, token, runMs, trace: assignment?.job.trace })
+    const trace = assignment?.job.trace
+    observer.ended({ lane, id, door, by, end, token, runMs, trace, report })
   }
 
   #forward(report: Report, reporting: Reporting): void {

@@ -68,6 +68,10 @@ export interface AdminStore {
 
 /** The part of the store for cron jobs. */
 export interface CronStore {
+  /** Notes a job that an entry has pushed; the oldest of more than ten go. */
+  noteRun(name: string, run: string): Promise<void>
+  /** The last runs of an entry, the newest first. */
+  runs(name: string): Promise<readonly string[]>
   /** Entries added by hand: name to text. */
   entries(): Promise<ReadonlyMap<string, string>>
   save(name: string, text: string): Promise<void>

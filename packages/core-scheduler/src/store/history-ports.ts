@@ -13,8 +13,18 @@ export interface HistoryBucket {
   readonly sums: ReadonlyMap<string, number>
 }
 
-/** The part of the store for recent events: sums over all nodes, by minute and by hour. */
+/** Runs of a function that are kept, and for how long after the last one, milliseconds. */
+export const runBounds = { kept: 100, keptMs: 7 * 24 * 3_600_000 } as const
+
+/** Runs of a cron entry that are kept, and for how long after the last one, milliseconds. */
+export const cronRunBounds = { kept: 10, keptMs: 400 * 24 * 3_600_000 } as const
+
+/** The part of the store for recent events: sums over all nodes, by minute and by hour, and the last runs. */
 export interface HistoryStore {
+  /** Adds runs of a function, the oldest first; the oldest of more than {@link runBounds.kept} go. */
+  addRuns(fn: string, runs: readonly string[]): Promise<void>
+  /** The last runs of a function, the oldest first. */
+  runs(fn: string): Promise<readonly string[]>
   /** Adds whole numbers to the sums of the minute and of the hour in which `atMs` is. `of`: to those of one thing. */
   add(atMs: number, sums: ReadonlyMap<string, number>, of?: string): Promise<void>
   /** Buckets up to the one in which `atMs` is, oldest first, without those in which nothing happened. */

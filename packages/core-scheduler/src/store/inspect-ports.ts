@@ -112,11 +112,34 @@ export interface ServerReport {
   readonly unsaved: number
 }
 
+/** Sets whose jobs have a time: when they are due, or forgotten. */
+export type TimedSet = 'scheduled' | 'dead'
+
+/** A job of a set, with its time, milliseconds since 1970. */
+export interface TimedJob {
+  readonly lane: string
+  readonly id: number
+  readonly atMs: number
+}
+
+/** The first jobs of lanes by their times. */
+export interface TimedRequest {
+  readonly set: TimedSet
+  readonly order: 'asc' | 'desc'
+  readonly lanes: readonly string[]
+  /** Most jobs of each. */
+  readonly perLane: number
+  /** Only those behind this job. Of other lanes' jobs of just its time, those of `isPast` came before it. */
+  readonly after?: (TimedJob & { readonly isPast: (lane: string) => boolean }) | undefined
+}
+
 /** The part of the store by which an operator inspects jobs: each call is short, however many there are. */
 export interface InspectStore {
   page(request: PlaceRequest): Promise<PlacePage>
   /** Up to `count` members of a set, from `from` on. */
   setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage>
+  /** Lane by lane, each in the order that is asked for. */
+  timed(request: TimedRequest): Promise<readonly TimedJob[]>
   /** Records of the last failure of up to a hundred jobs; absent where a job is gone or has none. */
   failures(lane: string, ids: readonly number[]): Promise<readonly (string | undefined)[]>
   /** Undefined where there is no such job. */

@@ -15,12 +15,14 @@ import {
   type SetPage,
   type Standing,
   type Throttle,
+  type TimedJob,
+  type TimedRequest,
   type WaitingAnswer,
 } from '@crossgear/core-scheduler'
 import { ContextPart } from '../connection/context-part.ts'
 import { reportOf } from '../connection/server-report.ts'
 import { chunks } from '../chunks.ts'
-import { jobIdOf } from './job-fields.ts'
+import { dueOf, jobIdOf, timeOf as instantIn } from './job-fields.ts'
 
 type PageReply = [seen: number, unsearched: number, more: number, ...(Buffer | number)[]]
 type StandingReply =
@@ -52,6 +54,23 @@ export class RedisInspection extends ContextPart implements InspectStore {
     const numbers = members.map((member) => Number(member.toString()))
     const every = (second: 0 | 1) => numbers.filter((_, at) => at % 2 === second)
     return { seen, ids: every(0), times: every(1) }
+  }
+
+  async timed({ set, order, lanes, perLane, after }: TimedRequest): Promise<readonly TimedJob[]> {
+    const { run, keys, perLanes } = this.context
+    const unitMs = set === 'scheduled' ? 1000 : 1
+    const last = after ? [after.atMs / unitMs, after.lane, after.id] : ['', '', '']
+    const replies = await perLanes(lanes, async (some, first) => {
+      const words = some.flatMap((lane) => [lane, after?.isPast(lane) ? 'past' : 'ahead'])
+      const args = [set, order, perLane, ...last, ...words]
+      return (await run('timed-jobs', [keys.busy(first)], args)) as Buffer[][]
+    })
+    return replies.flatMap((words, at) =>
+      [...chunks(words.map(String), 2)].map(([id, time]) => {
+        const atMs = set === 'scheduled' ? dueOf(time ?? '') : Number(time)
+        return { lane: lanes[at] ?? '', id: Number(id), atMs }
+      }),
+    )
   }
 
   async failures(lane: string, ids: readonly number[]): Promise<readonly (string | undefined)[]> {
@@ -167,7 +186,8 @@ function answerOf(reply: WaitsReply, graceMs: number): LaneAnswer {
 }
 
 function waitingOf([stale, isInTurns, value, waiting, due]: readonly unknown[]): WaitingAnswer {
-  const [staleAtMs, dueMs] = [Number(String(stale)), Number(String(due))]
+  const staleAtMs = instantIn(stale as Buffer) ?? 0
+  const dueMs = Number(String(due))
   const [queued = 0, running = 0] = waiting as readonly number[]
   return {
     ...(staleAtMs > 0 && { staleAtMs }),

@@ -83,6 +83,7 @@ export type ScriptName =
   | 'throttle-free'
   | 'throttle-settle'
   | 'throttle-take'
+  | 'timed-jobs'
   | 'unsettled'
   | 'vanished'
   | 'wait-again'

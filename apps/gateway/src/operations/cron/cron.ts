@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, deathLane, type NewJob, type Scheduler } from '@crossgear/core-scheduler'
+import {
+  type Clock,
+  deathLane,
+  type JobRef,
+  type NewJob,
+  type Scheduler,
+} from '@crossgear/core-scheduler'
 import { laneFor } from '../../doors/faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../doors/faktory/translate.ts'
 import {
@@ -39,6 +45,13 @@ export interface CronView {
   readonly lastMs: number | undefined
   /** Undefined where it is paused or over. */
   readonly nextMs: number | undefined
+}
+
+/** A job that an entry has pushed, as it is stored. */
+export interface CronRun extends JobRef {
+  /** The tick, or when somebody pushed the job by hand, milliseconds since 1970. */
+  readonly atMs: number
+  readonly isByHand?: true
 }
 
 /** A job of an entry, and where it goes. */
@@ -167,6 +180,21 @@ export class Cron {
     return made
   }
 
+  /** Notes a run for those who ask how the last ones went. Never rejects: the job is pushed. */
+  async noteRun(name: string, run: CronRun): Promise<void> {
+    try {
+      await this.#parts.scheduler.cron.noteRun(name, JSON.stringify(run))
+    } catch (error) {
+      this.#parts.onError(`the run of the cron entry ${name} is not noted`, error)
+    }
+  }
+
+  /** The last ten jobs of an entry, the newest first. */
+  async runs(name: string): Promise<readonly CronRun[]> {
+    const texts = await this.#parts.scheduler.cron.runs(name)
+    return texts.map((text) => JSON.parse(text) as CronRun)
+  }
+
   #plan(entry: CronEntry, source: 'file' | 'added', text: string): void {
     const nextMs = entry.nextAfter(this.#parts.storeNowMs())
     const pushAtMs = nextMs ?? Infinity
@@ -254,7 +282,12 @@ export class Cron {
       scheduler.submit(lane, {
         job,
         gone: false,
-        submitted: ({ kind }) => {
+        submitted: (result) => {
+          const { kind } = result
+          if (kind === 'created') {
+            const { id } = result
+            this.#track(this.noteRun(entry.name, { lane, id, atMs: tickMs }))
+          }
           if (kind === 'full') reject(new Error('the queue of this job type is full'))
           else if (kind === 'unbatched') reject(new Error('no such batch'))
           else resolve()

@@ -7,6 +7,7 @@ import type {
   StoreClock,
 } from '@crossgear/core-scheduler'
 import { Counts, type HistoryCounter } from './counts.ts'
+import { LatestRuns } from './latest-runs.ts'
 import { NamedCounts } from './named-counts.ts'
 
 /** Interval at which this node adds its counts to the sums of all nodes, milliseconds. */
@@ -27,6 +28,7 @@ export class JobHistory {
   #lanes = new Map<string, Counts>()
   #whole = new Counts()
   readonly #named = new NamedCounts()
+  readonly #runs = new LatestRuns()
   #started: { readonly store: HistoryStore; readonly storeClock: StoreClock } | undefined
   #cancel: (() => void) | undefined
   #adding: Promise<void> | undefined
@@ -44,7 +46,9 @@ export class JobHistory {
     if (waitedMs !== undefined) this.#of(lane).time('wait', waitedMs)
   }
 
-  ended({ lane, end, runMs }: EndedRun): void {
+  ended(run: EndedRun): void {
+    const { lane, end, runMs } = run
+    if (this.#started) this.#runs.add(run, this.#started.storeClock.storeNowMs())
     const counts = this.#of(lane)
     counts.add(end)
     if (runMs !== undefined) counts.time('run', runMs)
@@ -90,6 +94,11 @@ export class JobHistory {
         await store.add(storeClock.storeNowMs(), sums)
         this.#whole = new Counts()
       }
+      const { names } = this.#parts
+      await this.#runs.store(
+        (lane) => names.parse(lane).fn,
+        (fn, runs) => store.addRuns(fn, runs),
+      )
       if (!withNamed) return
       await this.#named.each((of, sums) => store.add(storeClock.storeNowMs(), sums, of))
     } catch (error) {

@@ -17,6 +17,7 @@ import { JobScan } from './reads/job-scan.ts'
 import { laneReads } from './reads/lane-reads.ts'
 import { LatestView } from './reads/snapshot-view.ts'
 import { WaitReasons } from './reads/waits/wait-reasons.ts'
+import { runReads } from './reads/run-reads.ts'
 import { searchReads } from './reads/search-reads.ts'
 import { troubleReads } from './reads/troubles/trouble-reads.ts'
 import { workerReads } from './reads/worker-reads.ts'
@@ -42,6 +43,7 @@ export function composeApi(parts: ApiParts): Api {
       ...fleetReads(all),
       ...workerReads(all),
       ...historyReads(all),
+      ...runReads(all),
       ...jobActs({ ...all, move: new JobMove(scheduler) }),
       ...undoActs(all),
       ...troubleReads(all),

@@ -7,6 +7,7 @@ import * as fleet from './schemas/fleet.ts'
 import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
 import * as lanes from './schemas/lanes.ts'
+import { cronRuns, cronRunsQuery, runs } from './schemas/runs.ts'
 import { searchAnswer, searchQuery } from './schemas/search.ts'
 import { troubles } from './schemas/troubles.ts'
 
@@ -68,6 +69,13 @@ export const endpoints = {
     tag: 'Functions and queues',
     answer: lanes.oneFunction,
     summary: 'One function over all of its queues, with its last hour',
+    params: strict({ function: functionName }),
+  }),
+  listRuns: read({
+    path: '/functions/{function}/runs',
+    tag: 'Functions and queues',
+    answer: runs,
+    summary: 'The last 100 runs of a function at all gateways, the newest first',
     params: strict({ function: functionName }),
   }),
   getQueue: read({
@@ -139,6 +147,13 @@ export const endpoints = {
     tag: 'Cron, batches, migrations',
     answer: fleet.cron,
     summary: 'Cron jobs: their schedules, last and next runs',
+  }),
+  listCronRuns: read({
+    path: '/cron/runs',
+    tag: 'Cron, batches, migrations',
+    query: cronRunsQuery,
+    answer: cronRuns,
+    summary: 'The last ten jobs that a cron entry has pushed, the newest first, and their outcomes',
   }),
   listBatches: read({
     path: '/batches',

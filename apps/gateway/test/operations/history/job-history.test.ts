@@ -8,6 +8,7 @@ import {
   JobHistory,
   namedEvery,
 } from '../../../src/operations/history/job-history.ts'
+import { functionsPerRound, storedRun } from '../../../src/operations/history/latest-runs.ts'
 import { namedBounds } from '../../../src/operations/history/named-counts.ts'
 import { openStoreInProcess } from '../../support/store-in-process.ts'
 import { bucketOf, percentileSeconds } from '../../../src/operations/history/time-buckets.ts'
@@ -20,6 +21,11 @@ async function startHistory() {
     add: (...words) =>
       isAway ? Promise.reject(new StoreError('UNREACHABLE', 'away')) : store.history.add(...words),
     read: (...words) => store.history.read(...words),
+    addRuns: (...words) =>
+      isAway
+        ? Promise.reject(new StoreError('UNREACHABLE', 'away'))
+        : store.history.addRuns(...words),
+    runs: (fn) => store.history.runs(fn),
   }
   const errors: unknown[] = []
   const history = new JobHistory({
@@ -33,6 +39,7 @@ async function startHistory() {
     history,
     errors,
     setAway: (away: boolean) => (isAway = away),
+    runs: async (fn: string) => (await store.history.runs(fn)).map((text) => storedRun(text)),
     /** All sums of the hour. */
     sums: async (of?: string) =>
       Object.fromEntries((await store.history.read('hour', clock.nowMs(), of))[0]?.sums ?? []),
@@ -134,4 +141,42 @@ test('percentiles are as exact as their buckets', () => {
     expect(seconds).toBeLessThan(share * Math.SQRT2)
   }
   expect([bucketOf(0), bucketOf(Number.NaN), bucketOf(1e12)]).toEqual([0, 0, 48])
+})
+
+test('the last 100 runs of a function are stored, over its queues, with what went wrong', async () => {
+  const { clock, history, runs } = await startHistory()
+  for (let id = 1; id <= 250; id += 1) history.ended({ ...aRun('completed', 5), id })
+  await clock.advance(historyEveryMs)
+  const stored = await runs('f')
+  expect(stored.map((run) => run?.id)).toEqual(Array.from({ length: 100 }, (_, at) => 151 + at))
+  const report = { errtype: 'IOError', message: 'disk full\nat line 1' }
+  history.ended({ ...aRun('died'), lane: 'f@bulk', id: 7, report })
+  await clock.advance(historyEveryMs)
+  const latest = (await runs('f')).at(-1)
+  expect(latest).toEqual({
+    lane: 'f@bulk',
+    id: 7,
+    end: 'died',
+    by: 'named',
+    endedMs: clock.nowMs() - historyEveryMs,
+    type: 'IOError',
+    line: 'disk full',
+  })
+  expect(await runs('f')).toHaveLength(100)
+})
+
+test('runs that a store away does not take, or of too many functions, are stored by the next round', async () => {
+  const { clock, history, runs, setAway } = await startHistory()
+  setAway(true)
+  for (let fn = 0; fn <= functionsPerRound; fn += 1) {
+    history.ended({ ...aRun('completed', 5), lane: `f${fn}` })
+  }
+  await clock.advance(historyEveryMs)
+  setAway(false)
+  await clock.advance(historyEveryMs)
+  expect(
+    [await runs('f0'), await runs(`f${functionsPerRound}`)].map(({ length }) => length),
+  ).toEqual([1, 0])
+  await clock.advance(historyEveryMs)
+  expect(await runs(`f${functionsPerRound}`)).toHaveLength(1)
 })

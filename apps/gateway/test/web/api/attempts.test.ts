@@ -36,6 +36,9 @@ describeApi('the failed runs of a job', () => {
       expect(attempts.map((attempt) => attempt.at)).not.toContain(null)
       expect(await api.actOn('retry', { jobs: ['plain-001'] })).toMatchObject({ done: 1 })
     }
+    const { attempts: listed } = await api.job('plain-001')
+    // How long its worker had the job is known to the gateway that gave it out.
+    expect(listed.map(({ ran_seconds: ran }) => typeof ran)).toEqual(runs.map(() => 'number'))
     const again = (await api.act('/jobs/plain-001/resubmit', {})) as { job: string }
     expect(await api.job(again.job)).toMatchObject({ attempts: [], error: null })
     const { id } = await api.job('plain-001')
@@ -50,11 +53,30 @@ describeApi('the failed runs of a job', () => {
     const was = { retry_count: 3, errtype: 'Old', message: 'was' }
     const failure = { ...was, failed_at: '2026-01-01T00:00:00Z' }
     await client.push('moved-001', { jobtype: 'f', queue: 'q', failure })
-    const old = { at: null, type: 'Old', message: 'was' }
+    const old = { at: null, type: 'Old', message: 'was', ran_seconds: null, backtrace: [] }
     expect((await api.job('moved-001')).attempts).toEqual([old])
     await client.ask('FETCH q')
     await client.ask('FAIL {"jid":"moved-001","errtype":"E","message":"is"}')
     const { attempts } = await api.job('moved-001')
     expect(attempts).toMatchObject([old, { at: expect.any(String), type: 'E', message: 'is' }])
+  })
+
+  test('each failed run keeps the first lines of its own backtrace', async () => {
+    const api = await openApi()
+    const client = await api.gateway.consumer()
+    await client.push('traced-001', { jobtype: 'f', queue: 'q', retry: 3 })
+    for (const run of ['first', 'second']) {
+      await client.ask('FETCH q')
+      const backtrace = Array.from({ length: 12 }, (_, line) => `${run} line ${line}`)
+      const report = { jid: 'traced-001', errtype: 'E', message: run, backtrace }
+      await client.ask(`FAIL ${JSON.stringify(report)}`)
+      await api.actOn('retry', { jobs: ['traced-001'] })
+    }
+    const { attempts, error } = await api.job('traced-001')
+    expect(attempts.map(({ backtrace }) => [backtrace.length, backtrace[0]])).toEqual([
+      [10, 'first line 0'],
+      [10, 'second line 0'],
+    ])
+    expect(error?.backtrace).toHaveLength(12)
   })
 })

@@ -1,4 +1,6 @@
+import type { Static } from '@sinclair/typebox'
 import { expect, test } from 'vitest'
+import type { cronRuns } from '../../../src/web/api/schemas/runs.ts'
 import { crossgear, operatorOf } from '../../commands/terminal/support/terminal.ts'
 import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
@@ -32,6 +34,31 @@ describeApi('acts on cron entries and queues', () => {
     await expect(api.act('/cron/run', { entry: 'none' })).rejects.toThrow(
       'there is no cron entry \\"none\\"',
     )
+  })
+
+  test('the last ten jobs of an entry are listed, with where they are and how they ended', async () => {
+    const api = await withEntry()
+    const client = await api.gateway.consumer()
+    const asked = '/cron/runs?entry=yearly%20report'
+    expect(await api.get(asked)).toEqual({ runs: [] })
+    for (let run = 0; run < 11; run += 1) await api.act('/cron/run', { entry: 'yearly report' })
+    const listed = async () => ((await api.get(asked)) as Static<typeof cronRuns>).runs
+    const all = await listed()
+    expect(all.map(({ state, is_by_hand: isByHand }) => [state, isByHand])).toEqual(
+      Array.from({ length: 10 }, () => ['waiting', true]),
+    )
+    // The first job has left the list; the second one, which is the oldest in it, is done.
+    for (let run = 0; run < 2; run += 1) {
+      const [, jid = ''] = /"jid":"([^"]+)"/.exec(await client.ask('FETCH slow')) ?? []
+      await client.ask(`ACK {"jid":"${jid}"}`)
+    }
+    const { job } = all.at(-1) ?? { job: '' }
+    const lane = 'report@slow'
+    const id = Number(job.split('-')[1])
+    const end = { lane, id, end: 'completed', by: 'consumer', endedMs: Date.now(), runMs: 5 }
+    await redis().ask('RPUSH', 'xg:runs:report', JSON.stringify(end))
+    expect((await listed()).at(-1)).toMatchObject({ job, state: null, end: 'completed' })
+    expect(await api.refusal('/cron/runs?entry=none')).toEqual([404, 'not_found'])
   })
 
   test('a paused entry is shown as paused until it is resumed, at every gateway', async () => {

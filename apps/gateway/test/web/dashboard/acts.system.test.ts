@@ -130,12 +130,17 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await client.ack('grouped-002')
     await client.fail('grouped-001', new Error('still no answer'))
     await openJobOf('jid=grouped-001')
-    const attempts = page.getByRole('table', { name: 'Attempts that failed' }).locator('tbody tr')
+    const attempts = page.locator('.timeline li.failed')
     await attempts.first().waitFor()
     expect(await attempts.allInnerTexts()).toEqual([
-      expect.stringContaining('still no answer'),
-      expect.stringContaining('no answer'),
+      expect.stringMatching(/Run 1 failed after [^]*no answer/),
+      expect.stringMatching(/Run 2 failed after [^]*still no answer/),
     ])
+    // Each has its own backtrace.
+    const traces = attempts.locator('pre.backtrace')
+    expect(await traces.count()).toBe(2)
+    await attempts.first().getByText('Backtrace').click()
+    await expect.poll(() => traces.first().innerText()).toMatch(/Error: no answer|at /)
   })
 
   test('a paused queue hands out nothing until it is resumed', async () => {

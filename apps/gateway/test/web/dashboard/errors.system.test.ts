@@ -81,6 +81,19 @@ describe.skipIf(lacksChromium || lacksRedis)('errors of the whole store', () => 
     await page.setViewportSize({ width: 1280, height: 860 })
   })
 
+  test('their jobs are listed newest first, and sort by time', async () => {
+    await goTo(page, 'dead')
+    const first = page.locator('td.main').first()
+    // The last jobs of all functions died a moment before the list was opened.
+    expect(await page.locator('th[aria-sort="descending"]').innerText()).toContain('Died')
+    const newest = await first.innerText()
+    await page.getByRole('button', { name: 'Died' }).click()
+    await expect.poll(() => first.innerText()).not.toBe(newest)
+    await settled(page)
+    expect(await first.innerText()).toMatch(/DecodeError|Fatal/)
+    expect(page.url()).toContain('order=asc')
+  })
+
   test('one is retried as a whole with three clicks from the overview', async () => {
     await goTo(page, 'overview')
     clicks = 0

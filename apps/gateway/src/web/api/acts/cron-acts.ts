@@ -46,7 +46,12 @@ export function cronActs({ scheduler, names, cron }: HandlerParts) {
       await demand([body.entry], scope)
       const made = await cron.jobNow(body.entry)
       if (!made) throw unknown(body.entry)
-      return submittedView(names, await handIn(scheduler, made.lane, made.job))
+      const { lane, job } = made
+      const submitted = await handIn(scheduler, lane, job)
+      const { id } = submitted
+      const atMs = Math.round(scheduler.storeNowMs())
+      await cron.noteRun(body.entry, { lane, id, atMs, isByHand: true })
+      return submittedView(names, submitted)
     },
 
     async addCron({ body, scope }) {

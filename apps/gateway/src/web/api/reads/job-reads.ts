@@ -3,7 +3,6 @@ import {
   type JobState,
   type Scheduler,
   searchedBytes,
-  storeDefaults,
   type Standing,
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
@@ -14,9 +13,11 @@ import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { isoTime, pageSizes } from '../schemas/common.ts'
 import type { Scope } from '../scope.ts'
 import type { FoundJob } from './job-scan.ts'
-import { attemptsView, fitsFilter, nodeOfToken, summaryOf, stateOf } from './job-view.ts'
+import { attemptsView, diedAtMs, fitsFilter, nodeOfToken, summaryOf, stateOf } from './job-view.ts'
 import type { Reason } from './waits/reason.ts'
+import { TimedJobs } from './timed-jobs.ts'
 import { identityOf } from './worker-reads.ts'
+import { lastRuns } from './run-reads.ts'
 import { payloadStarts } from './payload-starts.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 import type { HandlerParts } from '../handler-parts.ts'
@@ -27,6 +28,7 @@ const shownPerTurn = 100
 /** Lists of jobs, and single jobs. */
 export function jobReads(parts: HandlerParts) {
   const { scheduler, names, scan, waits } = parts
+  const timed = new TimedJobs(scheduler, scan)
   const shown = ({ job, placed }: FoundJob, waitsFor: Reason | null) =>
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane), waitsFor)
   /** In pieces, so that the doors are served in between. */
@@ -50,13 +52,22 @@ export function jobReads(parts: HandlerParts) {
 
   return {
     async listJobs({ query, scope }) {
-      const { limit = pageSizes.usual, cursor, payload_start: withStart = false, ...filter } = query
+      const {
+        limit = pageSizes.usual,
+        cursor,
+        order,
+        payload_start: withStart = false,
+        ...filter
+      } = query
       const named = await namedJobs(parts, { ...filter, scope }, cursor)
       if (named) {
         const jobs = await allShown(named.slice(0, limit), withStart)
         return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
       }
-      const piece = await scan.piece({ ...filter, scope }, limit, cursor)
+      const piece =
+        order === undefined
+          ? await scan.piece({ ...filter, scope }, limit, cursor)
+          : await timed.piece({ ...filter, scope }, order, limit, cursor)
       return {
         jobs: await allShown(piece.found, withStart),
         looked_at: piece.lookedAt,
@@ -87,6 +98,7 @@ export function jobReads(parts: HandlerParts) {
         trace: job.trace ?? null,
         held_by: await holderView(job, parts),
         ...timesOf(job, stateOf(job, standing), standing),
+        run_seconds: hasEnded ? await runSecondsOf(job, scheduler) : null,
         resubmitted_from: job.origin ?? null,
         envelope: jsonOrNull(withEnvelope?.envelope),
         payload: viewOf(whole?.input, standing.inputBytes, payload, maxBytes),
@@ -176,18 +188,20 @@ async function holderView(
   }
 }
 
+/** How long the last run of an ended job took, where it is among those of its function that are kept. */
+async function runSecondsOf({ lane, id }: JobState, scheduler: Scheduler): Promise<number | null> {
+  const runs = await lastRuns(scheduler.registry.names.parse(lane).fn, scheduler)
+  const ms = runs.find((run) => run.lane === lane && run.id === id)?.runMs
+  return ms === undefined ? null : ms / 1000
+}
+
 /** Times of what happened to a job. */
 function timesOf(job: JobState, state: string, placed: Standing) {
   const { enqueuedAtMs, endedAtMs, rerunAtMs, moved = '' } = job
   const [movedAt, movedFrom = null] = moved.split(' ')
-  // A dead job is forgotten a fixed time after its death.
-  const diedAtMs =
-    placed.place === 'dead' && placed.atMs !== undefined
-      ? placed.atMs - 1000 * storeDefaults.deadSeconds
-      : undefined
   return {
     queued_at: state === 'waiting' ? isoTime(enqueuedAtMs) : null,
-    ended_at: isoTime(diedAtMs ?? endedAtMs),
+    ended_at: isoTime(diedAtMs(placed) ?? endedAtMs),
     requeued_at: isoTime(rerunAtMs),
     moved_at: movedFrom === null ? null : isoTime(Number(movedAt)),
     moved_from: movedFrom,

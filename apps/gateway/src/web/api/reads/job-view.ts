@@ -1,4 +1,10 @@
-import { arrivalOf, type JobPlace, type JobState, type Standing } from '@crossgear/core-scheduler'
+import {
+  arrivalOf,
+  type JobPlace,
+  type JobState,
+  type Standing,
+  storeDefaults,
+} from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { attemptsOf, firstLineOf } from '../../../bridge/attempts.ts'
 import { defaultFaktoryRetries } from '../../../bridge/faktory-retries.ts'
@@ -23,6 +29,12 @@ export function stateOf(job: JobState, { place }: Placed): JobSummaryView['state
   if (place === 'busy' || job.status === 'busy') return 'running'
   if (job.status === 'success') return 'succeeded'
   return job.status === 'error' ? 'failed' : 'waiting'
+}
+
+/** When a dead job died: it is forgotten a fixed time after that. */
+export function diedAtMs({ place, atMs }: Placed): number | undefined {
+  if (place !== 'dead' || atMs === undefined) return undefined
+  return atMs - 1000 * storeDefaults.deadSeconds
 }
 
 /** A job as lists show it. */
@@ -50,6 +62,7 @@ export function summaryOf(
     due_at: timeAt('scheduled'),
     reserved_until: timeAt('busy'),
     forgotten_at: timeAt('dead'),
+    died_at: isoTime(diedAtMs(placed)),
     lost_workers: job.losses,
     retries: job.retries ?? (job.door === 'faktory' ? defaultFaktoryRetries : null),
     foreground: job.foreground,
@@ -113,8 +126,10 @@ export function attemptsView({
   failure,
 }: Pick<JobState, 'failure'>): Static<typeof jobDetail>['attempts'] {
   if (failure === undefined) return []
-  return attemptsOf(recordOf(failure)).map(({ at, errtype: type, message }) => {
-    return { at: at ?? null, type, message }
+  return attemptsOf(recordOf(failure)).map((attempt) => {
+    const { at = null, errtype: type, message, ran_ms: ranMs, backtrace = [] } = attempt
+    const ran = ranMs === undefined ? null : ranMs / 1000
+    return { at, type, message, ran_seconds: ran, backtrace: [...backtrace] }
   })
 }
 

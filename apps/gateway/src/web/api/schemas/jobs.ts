@@ -66,6 +66,12 @@ export const jobQuery = strict({
   payload_start: Type.Optional(
     Type.Boolean({ description: 'With the first 80 characters of each payload. false' }),
   ),
+  order: Type.Optional(
+    oneOf(
+      ['asc', 'desc'] as const,
+      'By time, over all functions: dead jobs by their death, scheduled ones and retries by when they are due; with one of these states and without text. Function by function',
+    ),
+  ),
   limit,
   cursor,
 })
@@ -96,6 +102,7 @@ const summary = {
   due_at: timeOrNull,
   reserved_until: orNull(Type.String(), 'Null also where its worker keeps it while connected'),
   forgotten_at: timeOrNull,
+  died_at: orNull(Type.String(), "By the store's clock"),
   lost_workers: Type.Integer({ description: 'Workers that vanished while they had it' }),
   retries: orNull(
     Type.Integer(),
@@ -152,6 +159,8 @@ const attempt = strict({
   at: timeOrNull,
   type: word('The kind of the error'),
   message: word('The first line of the error, cut'),
+  ran_seconds: orNull(seconds, 'How long its worker had the job; null where that is not known'),
+  backtrace: words(`Its first lines, at most ${attemptBounds.backtrace}, cut`),
 })
 
 export const jobDetail = strict({
@@ -181,6 +190,10 @@ export const jobDetail = strict({
   ),
   queued_at: orNull(Type.String(), 'Since when it waits in its queue'),
   ended_at: orNull(Type.String(), 'When it died, or ended with an outcome that is kept'),
+  run_seconds: orNull(
+    seconds,
+    'How long the last run took, of a job that has ended and is among the last 100 runs of its function',
+  ),
   requeued_at: orNull(Type.String(), 'When an operator last put it into its queue'),
   moved_at: orNull(Type.String(), 'When an operator moved it to its queue'),
   moved_from: orNull(Type.String(), 'Its id before that, which leads to it for 7 days'),
