@@ -276,7 +276,7 @@ export class StoreKeys extends Keys {
   readonly deaths = `${this.#broker}:deaths`
   /** String: the version of these structures; absent: 1. */
   readonly schema = `${this.#broker}:schema`
-  /** Hash: node → the function library that it uses. Nodes that are not known are left out at the next start of one. */
+  /** Hash: node → the function library that it uses. */
   readonly libraries = `${this.#broker}:libraries`
   /** Sorted set: replication ids of the servers → the epoch in which they were noted. At most 64. */
   readonly epochs = `${this.#broker}:epochs`

@@ -59,6 +59,7 @@ const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
   'Keys.totals': (keys) => keys.totals,
   'Keys.nodes': (keys) => keys.nodes,
   'Keys.deaths': (keys) => keys.deaths,
+  'Keys.libraries': (keys) => keys.libraries,
   'Keys.eventsChannel': (keys) => keys.events,
 }
 

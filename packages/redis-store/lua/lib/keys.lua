@@ -16,7 +16,7 @@ function Keys.begin(open, close)
   Keys.batches, Keys.callbacks, Keys.joins = broker .. ':batches', broker .. ':callbacks', broker .. ':joins'
   Keys.deadlines, Keys.due = broker .. ':deadlines', broker .. ':due'
   Keys.lanes, Keys.former, Keys.totals = broker .. ':lanes', broker .. ':former', broker .. ':totals'
-  Keys.nodes, Keys.deaths = broker .. ':nodes', broker .. ':deaths'
+  Keys.nodes, Keys.deaths, Keys.libraries = broker .. ':nodes', broker .. ':deaths', broker .. ':libraries'
 end
 
 function Keys.of(kind, lane) return kind .. ':' .. Keys.open .. lane .. Keys.close end

@@ -25,6 +25,7 @@ end
 function Nodes.forgetNode(node)
   redis.call('ZREM', Keys.nodes, node)
   redis.call('HDEL', Keys.deaths, node)
+  redis.call('HDEL', Keys.libraries, node)
   if Keys.isCluster then return end
   local inputs = {}
   for number = 1, 512 do

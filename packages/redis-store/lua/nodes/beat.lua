@@ -4,8 +4,10 @@
 --   2 xg:schema: string
 --   3 xg:deaths: hash
 --   4 xg:lanes: hash
+--   5 xg:libraries: hash
 -- ARGV:
 --   3 node: string
+--   4 the function library that it uses: string
 -- Returns { now (ms), 1 if the node was not known or has been declared dead, the version of the structures, how many lanes
 -- are registered, then per other node: its name, its last heartbeat (ms) }.
 local now = Keys.nowMs()
@@ -13,6 +15,7 @@ local last = redis.call('ZSCORE', KEYS[1], ARGV[3])
 -- Never the same twice, however the clock is set: a heartbeat is a change.
 local isRecent = last and now <= tonumber(last) and tonumber(last) < now + 1000
 redis.call('ZADD', KEYS[1], isRecent and tonumber(last) + 1 or now, ARGV[3])
+if not last then redis.call('HSET', KEYS[5], ARGV[3], ARGV[4]) end
 redis.call('SET', KEYS[2], 1, 'NX')
 local isDead = redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1
 -- While its reclaim goes on, more is taken from it: it learns that again with the next beat.

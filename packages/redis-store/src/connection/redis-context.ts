@@ -65,6 +65,8 @@ export class RedisContext {
   readonly epoch: StoreEpoch
   /** The replicas of a master that Sentinels may replace; none elsewhere. */
   readonly replicas: Replicas | undefined
+  /** The name of its function library. */
+  readonly library: string
   readonly #scripts: Scripts
   #after: AfterScript | undefined
   #refusal: StoreError | undefined
@@ -96,11 +98,11 @@ export class RedisContext {
     const server = new ServerLibrary({
       library,
       database,
-      node: this.node,
-      keys: this.keys,
+      usedKey: this.keys.libraries,
       commands: this.redis,
       masters: () => this.masters(),
     })
+    this.library = library.name
     this.#scripts = new Scripts(this.redis, library, server)
     this.replicas =
       'sentinels' in address

@@ -64,10 +64,11 @@ export class RedisNodes implements NodeStore {
   }
 
   async beat(): Promise<HeartbeatReply> {
-    const { run, keys, node, epoch, call } = this.#context
+    const { run, keys, node, library, epoch, call } = this.#context
     void this.#parts.events.probe()
     await call(() => epoch.look())
-    const reply = await run('beat', [keys.nodes, keys.schema, keys.deaths, keys.lanes], [node])
+    const known = [keys.nodes, keys.schema, keys.deaths, keys.lanes, keys.libraries]
+    const reply = await run('beat', known, [node, library])
     const [now, isNew, schema, lanes, ...others] = reply as [
       Buffer,
       number,

@@ -1,6 +1,5 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import type { Redis } from 'ioredis'
-import type { StoreKeys } from '../keys.ts'
 import { libraryPrefix, type Library } from './library.ts'
 
 /** Libraries of versions that had one for each of two scripts: their gateways load them again when they miss them. */
@@ -12,9 +11,9 @@ const forbidden = /^(?:NOPERM .*|ERR unknown command )['`](?:fcall|function)/i
 interface LibraryParts {
   readonly library: Library
   readonly database: number
-  readonly node: string
-  readonly keys: Pick<StoreKeys, 'libraries' | 'nodes'>
-  readonly commands: Pick<Redis, 'hdel' | 'hgetall' | 'hset' | 'zrange'>
+  /** A hash of the library that each known node uses. */
+  readonly usedKey: string
+  readonly commands: Pick<Redis, 'hvals'>
   /** The servers with slots. */
   readonly masters: () => readonly Redis[]
 }
@@ -30,16 +29,9 @@ export class ServerLibrary {
 
   /** Loads the library where it is absent, and removes those that no known node uses. */
   async open(): Promise<void> {
-    const { library, node, keys, commands } = this.#parts
-    const nodes = new Set(await commands.zrange(keys.nodes, '0', '-1'))
-    const used = new Set([library.name])
-    for (const [one, name] of Object.entries(await commands.hgetall(keys.libraries))) {
-      if (nodes.has(one)) used.add(name)
-      else await commands.hdel(keys.libraries, one)
-    }
+    const { library, usedKey, commands } = this.#parts
+    const used = new Set([library.name, ...(await commands.hvals(usedKey))])
     await this.#onEach((server) => this.#openOn(server, used))
-    // A full server that has the library may go on without the note.
-    await commands.hset(keys.libraries, node, library.name).catch(ignoreFull)
   }
 
   /** Loads the library into all servers again: one of them has lost it, or is new. */
@@ -80,10 +72,6 @@ export class ServerLibrary {
       throw new Error(message.startsWith('OOM') ? `OOM ${advice}` : message)
     }
   }
-}
-
-function ignoreFull(error: Error): void {
-  if (!error.message.startsWith('OOM')) throw error
 }
 
 /** Says what to do where functions are forbidden. */

@@ -68,15 +68,18 @@ describe.skipIf(lacksRedis)('the function library of a server', () => {
     expect(await libraries()).toEqual([current()])
   })
 
-  test('of another version stays as long as a known node uses it', async () => {
+  test('of another version stays until its last node is forgotten', async () => {
     const used = 'crossgear_0_aaaaaaaaaaaa'
-    const left = 'crossgear_0_bbbbbbbbbbbb'
-    for (const name of [used, left, 'crossgear_0_cccccccccccc']) await load(name)
-    await redis.zadd('xg:nodes', 1, 'known')
-    await redis.hset('xg:libraries', 'known', used, 'gone', left)
-    const { node } = await open()
+    for (const name of [used, 'crossgear_0_bbbbbbbbbbbb']) await load(name)
+    await redis.hset('xg:libraries', 'other', used)
+    const store = await open()
+    await store.nodes.beat()
     expect(await libraries()).toEqual([current(), used].sort())
-    expect(await redis.hgetall('xg:libraries')).toEqual({ known: used, [node]: current() })
+    expect(await redis.hgetall('xg:libraries')).toEqual({ other: used, [store.node]: current() })
+    await store.nodes.declareDead('other')
+    await store.nodes.endReclaim('other', true)
+    await open()
+    expect(await libraries()).toEqual([current()])
   })
 
   test('of former versions, which had two, is removed', async () => {
