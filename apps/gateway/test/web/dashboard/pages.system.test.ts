@@ -219,9 +219,11 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await goTo(page, 'functions')
     await page.getByRole('link', { name: 'broken' }).click()
     await page.getByRole('heading', { name: 'Failures' }).waitFor()
-    const failure = page.locator('tr', { hasText: 'Disk<b>' })
+    const failure = page
+      .locator('section', { hasText: 'Failures' })
+      .locator('tr', { hasText: 'Disk<b>' })
     await failure.getByText(hostile[1]).waitFor()
-    expect(await page.locator('.plot canvas').count()).toBe(3)
+    await expect.poll(() => page.locator('.plot canvas').count()).toBe(3)
     expect(await page.getByRole('button', { name: 'Retry these' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Tried again' }).click()
     await page.getByText('No failed jobs here').waitFor()
@@ -283,6 +285,8 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       const details = ['job/none', 'worker/none', 'function/broken', 'queue/broken']
       for (const place of [...places, ...details]) {
         await goTo(page, place)
+        if (place === 'function/broken')
+          await page.locator('[data-runs] tbody tr').first().waitFor()
         const width = await page.locator('html').evaluate(widthOf)
         expect([place, width]).toEqual([place, 360])
       }
