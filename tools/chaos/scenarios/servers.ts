@@ -97,13 +97,15 @@ export const serverScenarios: readonly Scenario[] = [
   },
   {
     name: 'scripts-flushed',
-    about: 'Redis is made to forget its scripts again and again',
+    about: 'Redis is made to forget its scripts and functions again and again',
     quick: true,
     async play(stage) {
       const redis = connectionTo(stage.servers[0]!)
       const over = stage.share(0.95).then(() => true)
-      do await redis.script('FLUSH')
-      while (!(await Promise.race([over, delay(flushEveryMs, false)])))
+      do {
+        await redis.script('FLUSH')
+        await redis.call('FUNCTION', 'FLUSH')
+      } while (!(await Promise.race([over, delay(flushEveryMs, false)])))
       redis.disconnect()
     },
   },

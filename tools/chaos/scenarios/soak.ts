@@ -33,6 +33,7 @@ const blows: readonly ((stage: Stage) => Promise<void>)[] = [
   async (stage) => {
     const redis = connectionTo(stage.servers[0]!)
     await redis.script('FLUSH')
+    await redis.call('FUNCTION', 'FLUSH')
     redis.disconnect()
   },
 ]

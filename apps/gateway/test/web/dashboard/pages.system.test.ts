@@ -280,8 +280,9 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     async (colorScheme) => {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width: 360, height: 740 })
-      const ground = await page.locator('html').evaluate(groundOf)
-      expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)')
+      const ground = (): Promise<unknown> => page.locator('html').evaluate(groundOf)
+      const expected = colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)'
+      await expect.poll(ground).toBe(expected)
       const details = ['job/none', 'worker/none', 'function/broken', 'queue/broken']
       for (const place of [...places, ...details]) {
         await goTo(page, place)
