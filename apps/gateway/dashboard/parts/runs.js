@@ -29,6 +29,26 @@ function EndBadge({ end }) {
   return html`<${Badge} tone=${tone}>${words}<//>`
 }
 
+/**
+ * How long a run took, and its end.
+ *
+ * @type {readonly import('./table.js').Column<Pick<Run, 'run_seconds' | 'ended_at'>>[]}
+ */
+const timeColumns = [
+  {
+    id: 'ran',
+    label: 'Took',
+    isNumber: true,
+    cell: ({ run_seconds: ran }) => (ran === null ? '–' : duration(ran)),
+  },
+  {
+    id: 'ended',
+    label: 'Ended',
+    isNumber: true,
+    cell: ({ ended_at: time }) => html`<${When} time=${time} />`,
+  },
+]
+
 /** @type {readonly import('./table.js').Column<Run>[]} */
 const columns = [
   {
@@ -48,18 +68,7 @@ const columns = [
     cell: ({ end }) => html`<${EndBadge} end=${end} />`,
   },
   { id: 'queue', label: 'Queue', cell: ({ queue }) => html`<${Name} name=${queue} />` },
-  {
-    id: 'ran',
-    label: 'Took',
-    isNumber: true,
-    cell: ({ run_seconds: ran }) => (ran === null ? '–' : duration(ran)),
-  },
-  {
-    id: 'ended',
-    label: 'Ended',
-    isNumber: true,
-    cell: ({ ended_at: time }) => html`<${When} time=${time} />`,
-  },
+  ...timeColumns,
   {
     id: 'state',
     label: 'The job now',
@@ -88,7 +97,9 @@ export function LastRuns({ fn }) {
       data &&
       (data.runs.length > 0
         ? html`<${Table}
-          ...${{ columns, rows: data.runs, caption: 'Last runs' }}
+          columns=${columns}
+          rows=${data.runs}
+          caption="Last runs"
           keyOf=${(/** @type {Run} */ { job, ended_at: ended }) => `${job} ${ended ?? ''}`}
         />`
         : html`<${Empty} title="No run in the last 7 days">
@@ -116,18 +127,7 @@ const cronColumns = [
       return html`<span class="muted">Gone: done, or taken away</span>`
     },
   },
-  {
-    id: 'took',
-    label: 'Took',
-    isNumber: true,
-    cell: ({ run_seconds: ran }) => (ran === null ? '–' : duration(ran)),
-  },
-  {
-    id: 'ended',
-    label: 'Ended',
-    isNumber: true,
-    cell: ({ ended_at: time }) => html`<${When} time=${time} />`,
-  },
+  ...timeColumns,
   {
     id: 'job',
     label: 'Job',
@@ -155,7 +155,9 @@ export function CronRuns({ name }) {
         ? html`<${Trouble} error=${error} />${
             data.runs.length > 0
               ? html`<${Table}
-                ...${{ columns: cronColumns, rows: data.runs, caption: 'Last runs' }}
+                columns=${cronColumns}
+                rows=${data.runs}
+                caption="Last runs"
                 keyOf=${(/** @type {CronRun} */ { job }) => job}
               />`
               : html`<${Empty} title="It has pushed no job so far" />`

@@ -1,4 +1,4 @@
--- What each call of a function begins with: nothing of the call before is left.
+-- Each call of a function begins so: nothing of the call before is left.
 function Call.begin(arguments)
   Keys.begin(arguments[1], arguments[2])
   Order.begin()

@@ -68,7 +68,7 @@ export class ServerLibrary {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const advice = 'the store is full and lacks the functions of this version: raise maxmemory'
-      // Not with its cause, which holds the whole text.
+      // The cause stays out of it: it holds the whole text.
       throw new Error(message.startsWith('OOM') ? `OOM ${advice}` : message)
     }
   }

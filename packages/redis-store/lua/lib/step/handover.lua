@@ -1,7 +1,7 @@
 -- Jobs that a claim of their own step takes: they are leased as they are stored, and never stand in a list. Redis runs
 -- 11 % fewer instructions for a job that comes, runs and ends in such steps.
 
--- Of a step: lanes that have no more jobs than those that were handed over, lanes that may have, lanes to which jobs are still to
+-- A step begins with none of these: lanes that have no more jobs than those that were handed over, lanes that may have, lanes to which jobs are still to
 -- come, and the claims in their order.
 function Handover.begin()
   Handover.drained, Handover.occupied, Handover.coming, Handover.claims = {}, {}, {}, {}

@@ -1,6 +1,6 @@
 -- Tells listeners of the jobs of a step.
 
--- Of a step. `ownLanes`: lanes that this node listens to, absent if each event must be published: in a cluster and with replicas
+-- A step begins anew. `ownLanes`: lanes that this node listens to, absent if each event must be published: in a cluster and with replicas
 -- the server does not know all listeners. `heard`: the answers of listenersOf by lane. `busyLanes`: those with outcomes or
 -- submissions. `patterns`: how many have listeners. `left`: jobs that stand in line in lanes of which other gateways hear, by lane.
 function News.begin()

@@ -174,7 +174,7 @@ local function needsQueues(at, runs)
   return false
 end
 
--- Of a step: if limits have jobs, by the name of the limit, where that was read.
+-- `hasSlots` says of a step's limits, by their names, whether they have jobs, where that was read.
 function Outcomes.begin() Outcomes.hasSlots = {} end
 
 local function hasThrottled(name)

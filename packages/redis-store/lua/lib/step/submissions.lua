@@ -107,7 +107,7 @@ local function noteTickAndLock(lane, id, from, first)
   end
 end
 
--- Of a step: long inputs that have become jobs, by number.
+-- `storedInputs` has a step's long inputs that have become jobs, by number.
 function Submissions.begin() Submissions.storedInputs = {} end
 
 -- Takes away long inputs of jobs that were not stored.

@@ -9,7 +9,7 @@ export interface Looked {
   readonly lanes: readonly { readonly lane: string; readonly failures: LaneFailures }[]
   /** Failed jobs that there are. */
   readonly jobs: number
-  /** All that may be known is: no set has changed since it was read. */
+  /** No set has changed since it was read, so the groups are whole. */
   readonly isCurrent: boolean
   /** Failures that this look has read, and a part of the ids. */
   readonly lookedAt: number
@@ -36,7 +36,7 @@ export class FailureIndex {
     this.#scheduler = scheduler
   }
 
-  /** One look after the other: they read the same lanes. */
+  /** Looks follow one another, as they read the same lanes. */
   look(set: FailedSet, lanes: readonly string[]): Promise<Looked> {
     const look = this.#last.then(() => this.#look(set, lanes))
     this.#last = look.catch(() => undefined)
@@ -105,7 +105,7 @@ export class FailureIndex {
 
 interface Figures {
   readonly sizeOf: (counts: LaneCounts) => number
-  /** Another text after each change of the set: whatever puts a job there or takes it away changes one of the figures. */
+  /** The text changes with the set: whatever puts a job there or takes it away changes one of the figures. */
   readonly versionOf: (counts: LaneCounts) => string
 }
 
