@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 
 /**
  * Ports are taken below those that systems give to outgoing connections (from 32,768 on): a
@@ -10,18 +10,31 @@ import { createServer } from 'node:net'
 const lowest = 10_000
 const end = 32_768
 
-/** A loopback port that nobody listens on now. */
+/** A loopback port that nobody listens on now, and that no other call gets while this process runs. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(lowest, end)
+    if (!(await claim(port))) continue
     const server = createServer().listen(port, '127.0.0.1')
-    const free = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!free) continue
+    if (!(await listens(server))) continue
     server.close()
     await once(server, 'close')
     return port
   }
+}
+
+/**
+ * True if the port is this process's alone. A program takes a second to listen on its port. Until then another process could choose the same one: the name of a
+ * socket that Linux frees with this process keeps it away. Other systems have no such names.
+ */
+function claim(port: number): Promise<boolean> {
+  if (process.platform !== 'linux') return Promise.resolve(true)
+  return listens(createServer().listen(`\0crossgear-port-${port}`).unref())
+}
+
+function listens(server: Server): Promise<boolean> {
+  return once(server, 'listening').then(
+    () => true,
+    () => false,
+  )
 }

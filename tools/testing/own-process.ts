@@ -46,7 +46,11 @@ export class OwnProcess {
         tail = (tail + chunk.toString()).slice(-tailLength)
         for (const line of tail.split('\n')) {
           const found = look(line)
-          if (found !== undefined) resolve(found)
+          if (found === undefined) continue
+          stdout?.off('data', onOutput)
+          stderr?.off('data', onOutput)
+          resolve(found)
+          return
         }
       }
       stdout?.on('data', onOutput)

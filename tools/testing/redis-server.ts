@@ -31,9 +31,6 @@ export const lacksValkey: Lacking = lacks('valkey-server', '--version')
 /** Names a folder on a disk where the one for temporary files is none. */
 const diskVariable = 'TEST_DISK'
 
-/** Another program may take a free port, or the one of the cluster's bus, before the server has it. */
-const portTries = 3
-
 /** A Redis or Valkey of the test's own, on a Unix socket and a loopback port, without persistence. */
 export class RedisServer {
   /** The Unix socket of the server. */
@@ -62,18 +59,16 @@ export class RedisServer {
 
   /** Starts a server of another kind. */
   static async startAs(shape: ServerShape, ...words: string[]): Promise<RedisServer> {
-    for (let tries = 1; ; tries += 1) {
-      const bus = shape.inCluster
-        ? ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]
-        : []
-      const server = new RedisServer(await freePort(), shape, [...bus, ...words])
-      try {
-        await server.start()
-        return server
-      } catch (error) {
-        await server.stop()
-        if (tries === portTries) throw error
-      }
+    const bus = shape.inCluster
+      ? ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]
+      : []
+    const server = new RedisServer(await freePort(), shape, [...bus, ...words])
+    try {
+      await server.start()
+      return server
+    } catch (error) {
+      await server.stop()
+      throw error
     }
   }
 

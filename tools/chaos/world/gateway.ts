@@ -75,14 +75,12 @@ export class Gateway implements Way {
     )
     this.#process = started
     started.child.stderr?.pipe(log, { end: false })
-    await new Promise<void>((resolve, reject) => {
-      createInterface(started.child.stdout!).on('line', (line) => {
-        log.write(`${line}\n`)
-        if (line.includes('"msg":"Reload (')) this.#reloads += 1
-        if (line.includes('"msg":"Ready."')) resolve()
-      })
-      void started.exited.then(() => reject(new Error(`${name} ended: see ${folder}`)))
+    const ready = started.said((line) => line.includes('"msg":"Ready."') || undefined)
+    createInterface(started.child.stdout!).on('line', (line) => {
+      log.write(`${line}\n`)
+      if (line.includes('"msg":"Reload (')) this.#reloads += 1
     })
+    await ready
   }
 
   /** The counters of the gateway that have a door, by `<name> <door>`. */

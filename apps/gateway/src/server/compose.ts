@@ -9,6 +9,7 @@ import { notifyTarget } from '../config/notify-options.ts'
 import { laneNamesOf } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
+import { isAway } from '../store/given-store.ts'
 import { FaktoryDoor } from '../doors/faktory/faktory-door.ts'
 import type { PayloadRuleOf } from '../doors/faktory/translate.ts'
 import { Handles } from '../doors/gearman/handles.ts'
@@ -276,13 +277,6 @@ function webHooks(
   { rejected: limited, connected: opened, closed }: ReturnType<typeof doorHooks>,
 ): NonNullable<WebParts['hooks']> {
   return { limited, opened, closed, loginFailed: (reason) => metrics.loginFailed(reason) }
-}
-
-/** True for a store that was there a moment ago, and may come back. */
-function isAway(error: unknown): boolean {
-  if (!(error instanceof StoreError)) return false
-  const { code, message } = error
-  return code === 'UNREACHABLE' || code === 'TIMEOUT' || /^(LOADING|CLUSTERDOWN)\b/.test(message)
 }
 
 /** The API is loaded at its first call: most gateways get none. */

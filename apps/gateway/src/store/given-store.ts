@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { StoreError } from '@crossgear/core-scheduler'
 import { locateServer, ProbeError, type StoreAddress, StoreProbe } from '@crossgear/redis-store'
 import { oneLine, StartError, StoreAway, systemCode } from '../errors.ts'
 import type { Logger } from '../config/log/logger.ts'
@@ -85,6 +86,10 @@ const passingRefusal = /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY)\b|max number of c
 
 /** True for a store that may come by itself: waiting helps, and nothing that the user could correct. */
 export function isAway(error: unknown): boolean {
+  if (error instanceof StoreError) {
+    const { code, message } = error
+    return code === 'UNREACHABLE' || code === 'TIMEOUT' || passingRefusal.test(message)
+  }
   if (ProbeError.is(error, 'REPLY')) return passingRefusal.test(error.message)
   if (ProbeError.is(error, 'TIMEOUT') || ProbeError.is(error, 'CLOSED')) return true
   return error instanceof BrokenCluster || absences.has(systemCode(error))

@@ -1,4 +1,6 @@
+import { StoreError } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
+import { isAway } from '../../src/store/given-store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { fakeRedis } from './support/fake-redis.ts'
@@ -62,4 +64,15 @@ test('a given store that is away is explained in one line', async () => {
   await expect(open('unix:///no/such.sock')).rejects.toThrow(
     'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.',
   )
+})
+
+test.each([
+  ['UNREACHABLE', 'the connection was lost', true],
+  ['TIMEOUT', 'Command timed out', true],
+  ['REFUSED', 'BUSY Redis is busy running a script.', true],
+  ['REFUSED', 'LOADING Redis is loading the dataset in memory', true],
+  ['REFUSED', 'MASTERDOWN Link with MASTER is down', true],
+  ['REFUSED', "NOPERM User default has no permissions to run the 'fcall' command", false],
+] as const)('a store that answers %s "%s" while it is opened may come: %s', (code, message, is) => {
+  expect(isAway(new StoreError(code, message))).toBe(is)
 })

@@ -58,7 +58,16 @@ export class ServerLibrary {
     if (!there.includes(library.name)) await this.#loadInto(server)
     for (const name of there) {
       const isOurs = name.startsWith(libraryPrefix(database)) || former.test(name)
-      if (isOurs && !used.has(name)) await server.call('FUNCTION', 'DELETE', name)
+      if (isOurs && !used.has(name)) await this.#removeFrom(server, name)
+    }
+  }
+
+  async #removeFrom(server: Redis, name: string): Promise<void> {
+    try {
+      await server.call('FUNCTION', 'DELETE', name)
+    } catch (error) {
+      // Another gateway that starts now was faster.
+      if (!(error instanceof Error) || !error.message.includes('Library not found')) throw error
     }
   }
 

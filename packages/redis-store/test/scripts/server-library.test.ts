@@ -82,6 +82,12 @@ describe.skipIf(lacksRedis)('the function library of a server', () => {
     expect(await libraries()).toEqual([current()])
   })
 
+  test('that nobody uses is removed by each of several gateways that start at once', async () => {
+    for (let at = 0; at < 20; at += 1) await load(`crossgear_0_${String(at).padStart(12, '0')}`)
+    await Promise.all([open(), open(), open()])
+    expect(await libraries()).toEqual([current()])
+  })
+
   test('of former versions, which had two, is removed', async () => {
     await load('crossgear_step_0123456789ab')
     await open()
