@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Metric } from 'prom-client'
 import type { PushRoute } from '../../config/push-route.ts'
 import type { Route } from '../../config/routes.ts'
 import { type Census, HandCounts } from '../net/census.ts'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
-import { counter, type Figure, gauge, labelText } from '../../operations/metrics/figure.ts'
+import { counter, gauge } from '../../operations/metrics/figure.ts'
 import { type PushCounts, PushTarget, type TargetParts } from './push-target.ts'
 
 /** Functions whose jobs go to a URL: this node is their worker. */
@@ -69,7 +70,7 @@ export class Push {
     }
   }
 
-  figures(): readonly Figure[] {
+  figures(): readonly Metric[] {
     if (!this.isUsed) return []
     const all = [...this.#targets.values()]
     return [
@@ -77,18 +78,18 @@ export class Push {
         'crossgear_push_requests_total',
         'Requests to push targets of this node by function and end: done, failed, busy (429 or 503, the job went back) or returned (the gateway stopped, the job went back)',
         [...this.#counts].flatMap(([fn, { ends }]) =>
-          Object.entries(ends).map(([end, n]) => [labelText({ function: fn, end }), n] as const),
+          Object.entries(ends).map(([end, n]) => [{ function: fn, end }, n] as const),
         ),
       ),
       gauge(
         'crossgear_push_running',
         'Requests to push targets that this node waits for, by function',
-        all.map(({ fn, jobs }) => [labelText({ function: fn }), jobs.size]),
+        all.map(({ fn, jobs }) => [{ function: fn }, jobs.size]),
       ),
       gauge(
         'crossgear_push_resting',
         'Push targets to which this node sends nothing, or one request to try, by function: 1, else 0',
-        all.map(({ fn, state }) => [labelText({ function: fn }), state === 'closed' ? 0 : 1]),
+        all.map(({ fn, state }) => [{ function: fn }, state === 'closed' ? 0 : 1]),
       ),
     ]
   }

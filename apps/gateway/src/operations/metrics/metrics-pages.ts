@@ -1,12 +1,11 @@
+import { type Metric, Registry } from 'prom-client'
 import type { Answer } from '../page.ts'
 import { Cached } from './cached.ts'
-import { faktoryServerFigures } from './figures/faktory-figures.ts'
-import { type Figure, gauge, only } from './figure.ts'
-import { contentTypes, type Format, formatFor, lastLine, render } from './render.ts'
+import { gauge, only } from './figure.ts'
 
 /** Figures, of which some may be the store's. */
 export interface PageFigures {
-  readonly figures: readonly Figure[]
+  readonly figures: readonly Metric[]
   /** When those of the store were read, milliseconds by the pages' clock. Absent without any. */
   readonly readAtMs?: number | undefined
 }
@@ -14,14 +13,19 @@ export interface PageFigures {
 /** Sources of the pages' figures. */
 export interface FigureSources {
   /** Counters of this gateway. */
-  node(): Promise<readonly Figure[]>
+  node(): Promise<readonly Metric[]>
   /** Never rejects: without an answer of the store there are figures that say so. */
   store(): Promise<PageFigures>
   /** The figures under the names of gearmand's exporter. */
-  gearman(): Promise<readonly Figure[]>
+  gearman(): Promise<readonly Metric[]>
   /** The figures of INFO, which reads the store again. */
-  faktory(): Promise<readonly Figure[]>
+  faktory(): Promise<readonly Metric[]>
 }
+
+const text = Registry.PROMETHEUS_CONTENT_TYPE
+const openMetrics = Registry.OPENMETRICS_CONTENT_TYPE
+const formats = [text, openMetrics] as const
+type Format = (typeof formats)[number]
 
 /** Lifetime of a page, ms: a scrape costs the same for any number of readers. */
 const pageLifetimeMs = 1000
@@ -48,17 +52,13 @@ export class MetricsPages {
       },
       '/metrics/node': async () => ({ figures: await node.get() }),
       '/metrics/gearman': async () => ({ figures: await sources.gearman() }),
-      '/metrics/faktory': async () => {
-        const [own, faktory] = await Promise.all([node.get(), sources.faktory()])
-        return { figures: [...faktory, ...faktoryServerFigures(own)] }
-      },
+      '/metrics/faktory': async () => ({ figures: await sources.faktory() }),
     }
-    const formats = Object.keys(contentTypes) as readonly Format[]
     const bodies = Object.entries(pages).flatMap(([path, figures]) =>
       formats.map((format) => {
         const make = async (): Promise<Body> => {
           const { figures: shown, readAtMs } = await figures()
-          return { text: render(shown, format), readAtMs }
+          return { text: await render(shown, format), readAtMs }
         }
         return [keyOf(path, format), new Cached(pageLifetimeMs, nowMs, make)] as const
       }),
@@ -69,14 +69,15 @@ export class MetricsPages {
   static readonly paths = ['/metrics', '/metrics/node', '/metrics/gearman', '/metrics/faktory']
 
   async answer(path: string, accept: string | undefined): Promise<Answer> {
-    const format = formatFor(accept)
+    const format = formatFor(path, accept)
     const page = await this.#bodies.get(keyOf(path, format))?.get()
-    const body = `${page?.text ?? ''}${render(this.#ageOf(page), format)}${lastLine[format]}`
-    return { status: 200, type: contentTypes[format], body }
+    const age = await render(this.#ageOf(page), format)
+    const end = format === openMetrics ? '# EOF\n' : ''
+    return { status: 200, type: format, body: `${page?.text ?? ''}${age}${end}` }
   }
 
   /** Of this moment: the page may have been made before. */
-  #ageOf(page: Body | undefined): readonly Figure[] {
+  #ageOf(page: Body | undefined): readonly Metric[] {
     if (page?.readAtMs === undefined) return []
     const ageSeconds = Math.max(0, this.#nowMs() - page.readAtMs) / 1000
     const help = 'Time since the figures of the whole store on this page were read'
@@ -86,4 +87,27 @@ export class MetricsPages {
 
 function keyOf(path: string, format: Format): string {
   return `${format} ${path}`
+}
+
+/** The format that a scraper asks for. In OpenMetrics some of Faktory's counters would have other names. */
+function formatFor(path: string, accept: string | undefined): Format {
+  const isOpen = path !== '/metrics/faktory' && accept?.includes('application/openmetrics-text')
+  return isOpen ? openMetrics : text
+}
+
+/** The text of figures, which prom-client makes. Its method for a whole page copies megabytes twice more. */
+async function render(figures: readonly Metric[], format: Format): Promise<string> {
+  const page = new Registry<Format>()
+  page.setContentType(format)
+  // Each page has objects of its own, as OpenMetrics gives counters other names; values are those of all.
+  for (const figure of figures) page.registerMetric(Object.create(figure) as Metric)
+  let shown = ''
+  for (const metric of page.getMetricsAsArray()) {
+    const { name, type } = metric
+    // An enumeration in its types, a word in its objects. prom-client adds the suffix to the series.
+    const isRenamed = format === openMetrics && String(type) === 'counter'
+    if (isRenamed) metric.name = name.replace(/_total$/, '')
+    shown += `${await page.getSingleMetricAsString(name)}\n`
+  }
+  return shown
 }

@@ -1,6 +1,7 @@
 import { LaneNames } from '@crossgear/core-scheduler'
+import { Counter, Gauge, type Metric } from 'prom-client'
 import { CallFigures } from './figures/call-figures.ts'
-import { counter, type Figure, figure, type Labels, labelText, only } from './figure.ts'
+import { counter, only, registers } from './figure.ts'
 import { JobFigures } from './figures/job-figures.ts'
 import { BoundedLabels } from './labels.ts'
 import { ProcessFigures } from './process-figures.ts'
@@ -27,56 +28,6 @@ export interface MetricsOptions {
 /** Reason of a connection that ended normally. */
 const usualEnd = 'ended'
 
-/** Figures of connections, the store and repairs, in the order of the scrape. */
-const rows = {
-  connections: ['gauge', 'crossgear_connections', 'Open connections, by door'],
-  accepted: ['counter', 'crossgear_connections_accepted_total', 'Accepted connections, by door'],
-  closed: [
-    'counter',
-    'crossgear_connections_closed_total',
-    'Closed connections, by door and the reason of the gateway (ended: the peer closed it, or the gateway stops)',
-  ],
-  rejected: [
-    'counter',
-    'crossgear_rejected_total',
-    'Refusals by a limit or a rule, by door and reason',
-  ],
-  heldBack: [
-    'counter',
-    'crossgear_held_back_total',
-    'How often the gateway stopped reading from a peer, because too much waited for it or from it, by door',
-  ],
-  repairs: [
-    'counter',
-    'crossgear_repairs_total',
-    'Orphans of native programs (busy, stray, count), repaired or only found (done yes, no)',
-  ],
-  unconfirmed: [
-    'counter',
-    'crossgear_unconfirmed_total',
-    'Jobs (refused) and outcomes (reported to clients all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
-  ],
-  closedWaiting: [
-    'gauge',
-    'crossgear_closed_functions_waiting',
-    'Functions closed to Faktory consumers, without workers by name, whose jobs wait although consumers are there',
-  ],
-  turnsShared: [
-    'counter',
-    'crossgear_turns_shared_total',
-    'Jobs that share one turn of their function, by why (none: without a value of its key, many: too many values)',
-  ],
-  loginsFailed: [
-    'counter',
-    'crossgear_logins_failed_total',
-    'Logins at the web port that failed, by reason (password: a wrong one without a name, person: a wrong name or password, tries: an address with too many)',
-  ],
-  storeUp: ['gauge', 'crossgear_store_up', '1 while the store answers, else 0'],
-} as const satisfies Readonly<
-  Record<string, readonly [type: Figure['type'], name: string, help: string]>
->
-type Row = keyof typeof rows
-
 /** Counters of this process. */
 export class Metrics {
   /** Figures about calls to the store. */
@@ -87,63 +38,130 @@ export class Metrics {
   readonly labels: BoundedLabels
   readonly #names: LaneNames
   readonly #process = new ProcessFigures()
-  /** By row and labels. */
-  readonly #values = new Map<Row, Map<string, number>>()
+  readonly #connections = new Gauge({
+    name: 'crossgear_connections',
+    help: 'Open connections, by door',
+    labelNames: ['door'],
+    registers,
+  })
+  readonly #accepted = new Counter({
+    name: 'crossgear_connections_accepted_total',
+    help: 'Accepted connections, by door',
+    labelNames: ['door'],
+    registers,
+  })
+  readonly #closed = new Counter({
+    name: 'crossgear_connections_closed_total',
+    help: 'Closed connections, by door and the reason of the gateway (ended: the peer closed it, or the gateway stops)',
+    labelNames: ['door', 'reason'],
+    registers,
+  })
+  readonly #rejected = new Counter({
+    name: 'crossgear_rejected_total',
+    help: 'Refusals by a limit or a rule, by door and reason',
+    labelNames: ['door', 'reason'],
+    registers,
+  })
+  readonly #heldBack = new Counter({
+    name: 'crossgear_held_back_total',
+    help: 'How often the gateway stopped reading from a peer, because too much waited for it or from it, by door',
+    labelNames: ['door'],
+    registers,
+  })
+  readonly #repairs = new Counter({
+    name: 'crossgear_repairs_total',
+    help: 'Orphans of native programs (busy, stray, count), repaired or only found (done yes, no)',
+    labelNames: ['kind', 'done'],
+    registers,
+  })
+  readonly #unconfirmed = new Counter({
+    name: 'crossgear_unconfirmed_total',
+    help: 'Jobs (refused) and outcomes (reported to clients all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
+    labelNames: ['what'],
+    registers,
+  })
+  readonly #closedWaiting = new Gauge({
+    name: 'crossgear_closed_functions_waiting',
+    help: 'Functions closed to Faktory consumers, without workers by name, whose jobs wait although consumers are there',
+    registers,
+  })
+  readonly #turnsShared = new Counter({
+    name: 'crossgear_turns_shared_total',
+    help: 'Jobs that share one turn of their function, by why (none: without a value of its key, many: too many values)',
+    labelNames: ['function', 'why'],
+    registers,
+  })
+  readonly #loginsFailed = new Counter({
+    name: 'crossgear_logins_failed_total',
+    help: 'Logins at the web port that failed, by reason (password: a wrong one without a name, person: a wrong name or password, tries: an address with too many)',
+    labelNames: ['reason'],
+    registers,
+  })
+  readonly #storeUp = new Gauge({
+    name: 'crossgear_store_up',
+    help: '1 while the store answers, else 0',
+    registers,
+  })
 
   constructor({ functions = 500, names = new LaneNames() }: MetricsOptions = {}) {
     this.#names = names
     this.labels = new BoundedLabels(functions)
     this.jobs = new JobFigures(names, this.labels)
     // Shown from the start: an increase at the first needs the 0 before it.
-    for (const what of ['submissions', 'outcomes']) this.#add('unconfirmed', { what }, 0)
-    for (const reason of ['password', 'person', 'tries']) this.#add('loginsFailed', { reason }, 0)
-    for (const row of ['closedWaiting', 'storeUp'] as const) this.#add(row, {}, 0)
+    for (const what of ['submissions', 'outcomes']) this.#unconfirmed.inc({ what }, 0)
+    for (const reason of ['password', 'person', 'tries']) this.#loginsFailed.inc({ reason }, 0)
   }
 
   /** The figures of one door, which exist from now on. Ask once and keep it. */
   door(door: string): DoorMetrics {
-    this.#add('connections', { door }, 0)
-    this.#add('accepted', { door }, 0)
-    this.#add('closed', { door, reason: usualEnd }, 0)
+    this.#connections.inc({ door }, 0)
+    this.#accepted.inc({ door }, 0)
+    this.#closed.inc({ door, reason: usualEnd }, 0)
     return {
       connectionOpened: () => {
-        this.#add('connections', { door })
-        this.#add('accepted', { door })
+        this.#connections.inc({ door })
+        this.#accepted.inc({ door })
       },
       connectionClosed: (reason = usualEnd) => {
-        this.#add('connections', { door }, -1)
-        this.#add('closed', { door, reason })
+        this.#connections.dec({ door })
+        this.#closed.inc({ door, reason })
       },
-      rejected: (reason) => this.#add('rejected', { door, reason }),
-      heldBack: () => this.#add('heldBack', { door }),
+      rejected: (reason) => this.#rejected.inc({ door, reason }),
+      heldBack: () => this.#heldBack.inc({ door }),
     }
+  }
+
+  /** Open connections of a door. */
+  async connections(door: string): Promise<number> {
+    const { values } = await this.#connections.get()
+    return values.find(({ labels }) => labels.door === door)?.value ?? 0
   }
 
   /** `kind` is a word of the code. */
   repaired(kind: string, isDone: boolean): void {
-    this.#add('repairs', { kind, done: isDone ? 'yes' : 'no' })
+    this.#repairs.inc({ kind, done: isDone ? 'yes' : 'no' })
   }
 
   unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
-    this.#add('unconfirmed', { what }, n)
+    this.#unconfirmed.inc({ what }, n)
   }
 
   turnShared(lane: string, why: 'none' | 'many'): void {
     const { fn } = this.#names.parse(lane)
-    this.#add('turnsShared', { function: this.labels.of(fn), why })
+    this.#turnsShared.inc({ function: this.labels.of(fn), why })
   }
 
   /** `reason` is a word of the code. */
   loginFailed(reason: string): void {
-    this.#add('loginsFailed', { reason })
+    this.#loginsFailed.inc({ reason })
   }
 
   closedWaiting(functions: number): void {
-    this.#of('closedWaiting').set('', functions)
+    this.#closedWaiting.set(functions)
   }
 
   storeUp(isUp: boolean): void {
-    this.#of('storeUp').set('', isUp ? 1 : 0)
+    this.#storeUp.set(isUp ? 1 : 0)
   }
 
   /** Functions that are gone give up their labels. */
@@ -152,32 +170,28 @@ export class Metrics {
   }
 
   /** Figures of this process, to show or to add to those of others. */
-  async figures(): Promise<readonly Figure[]> {
+  async figures(): Promise<readonly Metric[]> {
     const folded = counter(
       'crossgear_functions_folded_total',
       'Functions counted as "other", because no more functions may have a label of their own',
       only(this.labels.folded),
     )
     return [
-      ...Object.entries(rows).map(([row, [type, name, help]]) =>
-        figure(type, name, help, [...this.#of(row as Row)]),
-      ),
+      this.#connections,
+      this.#accepted,
+      this.#closed,
+      this.#rejected,
+      this.#heldBack,
+      this.#repairs,
+      this.#unconfirmed,
+      this.#closedWaiting,
+      this.#turnsShared,
+      this.#loginsFailed,
+      this.#storeUp,
       ...(await this.#process.figures()),
       ...this.jobs.figures(),
       ...this.calls.figures(),
       folded,
     ]
-  }
-
-  #add(row: Row, labels: Labels, n = 1): void {
-    const values = this.#of(row)
-    const text = labelText(labels)
-    values.set(text, (values.get(text) ?? 0) + n)
-  }
-
-  #of(row: Row): Map<string, number> {
-    const known = this.#values.get(row) ?? new Map<string, number>()
-    this.#values.set(row, known)
-    return known
   }
 }

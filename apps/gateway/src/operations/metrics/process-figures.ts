@@ -1,13 +1,4 @@
-import {
-  collectDefaultMetrics,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client'
-import { type Figure, type Labels, labelText, seriesName } from './figure.ts'
-
-/** prom-client's objects, including those of histograms. */
-type PromMetric = MetricObjectWithValues<MetricValue<string>>
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 
 /** Gauges with a counter's name: sums of figures that are there by type. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
@@ -22,26 +13,19 @@ const eventLoopLag = 'nodejs_eventloop_lag_'
 export class ProcessFigures {
   #registry: Registry | undefined
 
-  async figures(): Promise<readonly Figure[]> {
-    this.#registry ??= watched()
-    const metrics = (await this.#registry.getMetricsAsJSON()) as readonly PromMetric[]
-    const isMeasured = metrics.some(
+  /** The figures as they are now: a page that shows them reads nothing again. */
+  async figures(): Promise<readonly Metric[]> {
+    const registry = (this.#registry ??= watched())
+    const read = await registry.getMetricsAsJSON()
+    const isMeasured = read.some(
       ({ name, values }) =>
-        name === 'nodejs_eventloop_lag_mean_seconds' &&
+        name === `${eventLoopLag}mean_seconds` &&
         values.every(({ value }) => Number.isFinite(value)),
     )
-    const known = metrics.filter(({ name }) => isMeasured || !name.startsWith(eventLoopLag))
-    return known.map(({ name, help, type, values }) => ({
-      name,
-      help,
-      // An enumeration in its types, a word in its objects.
-      type: String(type) as Figure['type'],
-      series: values.map((value) => {
-        const named = 'metricName' in value ? String(value.metricName) : name
-        return seriesName(named, labelText(value.labels as Labels))
-      }),
-      values: values.map(({ value }) => value),
-    }))
+    return read
+      .filter(({ name }) => isMeasured || !name.startsWith(eventLoopLag))
+      .flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
+      .map((metric) => Object.create(metric, { collect: { value: undefined } }) as Metric)
   }
 }
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Metric } from 'prom-client'
 import { type Clock, FifoMap, type JobRef } from '@crossgear/core-scheduler'
 import { oneLine } from '../../errors.ts'
 import { inTime } from '../../doors/net/clock.ts'
 import { Episodes } from '../../config/log/episodes.ts'
 import type { Logger } from '../../config/log/logger.ts'
-import { counter, type Figure, gauge, labelText, only } from '../metrics/figure.ts'
+import { counter, gauge, only } from '../metrics/figure.ts'
 import { describe, waitOf } from '../../doors/outgoing/answers.ts'
 import { hostOf, isSuccess, type OutgoingTarget, Poster } from '../../doors/outgoing/poster.ts'
 
@@ -76,13 +77,13 @@ export class DeadJobNotices {
     this.#sendNext()
   }
 
-  figures(): readonly Figure[] {
+  figures(): readonly Metric[] {
     if (!this.#target && Object.values(this.#ends).every((n) => n === 0)) return []
     return [
       counter(
         'crossgear_dead_notices_total',
         'Notices of dead jobs of this node by end: sent, failed (in all tries), dropped (too many waited, or the gateway ended) or gone (the job was deleted first)',
-        Object.entries(this.#ends).map(([end, n]) => [labelText({ end }), n]),
+        Object.entries(this.#ends).map(([end, n]) => [{ end }, n]),
       ),
       gauge(
         'crossgear_dead_notices_waiting',

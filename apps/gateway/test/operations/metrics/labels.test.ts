@@ -2,7 +2,7 @@ import { LaneNames } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { BoundedLabels } from '../../../src/operations/metrics/labels.ts'
 import { Metrics } from '../../../src/operations/metrics/metrics.ts'
-import { render } from '../../../src/operations/metrics/render.ts'
+import { figuresOf, metricsPage } from '../../support/metrics-page.ts'
 
 const names = Array.from({ length: 600 }, (_, index) => `f${index}`)
 
@@ -28,7 +28,7 @@ test('the counters of a deleted function go with its label', async () => {
   metrics.jobs.submitted('a', 'gearman', 'created')
   metrics.jobs.submitted('b@bulk', 'gearman', 'created')
   const shown = async () =>
-    render(await metrics.figures(), 'prometheus').match(/^crossgear_jobs_submitted_total.*$/gm)
+    (await metricsPage(figuresOf(metrics))).match(/^crossgear_jobs_submitted_total.*$/gm)
   expect(await shown()).toEqual([
     'crossgear_jobs_submitted_total{function="a",door="gearman"} 1',
     'crossgear_jobs_submitted_total{function="other",door="gearman"} 1',

@@ -1,7 +1,7 @@
 import { LaneNames, totalsOf, type LaneCounts, type Scheduler } from '@crossgear/core-scheduler'
+import type { Metric } from 'prom-client'
 import { expect, test } from 'vitest'
 import { Info } from '../../../src/doors/faktory/info.ts'
-import type { Figure } from '../../../src/operations/metrics/figure.ts'
 import { gearmanFigures } from '../../../src/operations/metrics/figures/gearman-figures.ts'
 import { storeFigures } from '../../../src/operations/metrics/figures/store-figures.ts'
 import { BoundedLabels } from '../../../src/operations/metrics/labels.ts'
@@ -45,9 +45,10 @@ const scheduler = {
   tasks: { of: () => ({ cycles: 0, wallMs: 0 }), expired: 0 },
 } as unknown as Scheduler
 
-function sumOf(figures: readonly Figure[], name: string): number {
-  const figure = figures.find((one) => one.name === name)
-  return (figure?.values ?? []).reduce((sum, value) => sum + value, 0)
+async function sumOf(figures: readonly Metric[], name: string): Promise<number> {
+  const read = await Promise.all(figures.map((figure) => figure.get()))
+  const { values } = read.find((one) => one.name === name)!
+  return values.reduce((sum, { value }) => sum + value, 0)
 }
 
 test(`figures of ${lanes} lanes are computed in pieces, so that the event loop stays responsive`, async () => {
@@ -67,10 +68,10 @@ test(`figures of ${lanes} lanes are computed in pieces, so that the event loop s
   expect(JSON.parse(json)).toMatchObject({ faktory: { total_enqueued: 3 * lanes } })
   await inTurns(lanes / maxPerTurn, () => takeSnapshot(scheduler, 0))
   const ofStore = await inTurns(lanes / maxPerTurn, () => storeFigures(snapshot, labels))
-  expect(sumOf(ofStore, 'crossgear_jobs')).toBe(4 * lanes)
+  expect(await sumOf(ofStore, 'crossgear_jobs')).toBe(4 * lanes)
   const own = new BoundedLabels(500)
   const gearman = await inTurns(lanes / maxPerTurn, () =>
     gearmanFigures({ snapshot, labels: own, version: '1' }),
   )
-  expect(sumOf(gearman, 'gearman_jobs_running')).toBe(lanes)
+  expect(await sumOf(gearman, 'gearman_jobs_running')).toBe(lanes)
 })

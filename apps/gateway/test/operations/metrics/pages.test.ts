@@ -187,6 +187,23 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(await page('faktory_queue_jobs')).toEqual({ 'queue="default"': 0, 'queue="bulk"': 2 })
     expect(await page('faktory_tasks_retries_size')).toEqual({ '': 1 })
     expect(await page('faktory_tasks_retries_enqueued')).toEqual({ '': 0 })
+    const accept = 'application/openmetrics-text'
+    const pages = new MetricsPages(gateway.figures, () => 0)
+    const { type } = await pages.answer('/metrics/faktory', accept)
+    expect(type).toMatch(/^text\/plain/)
+  })
+
+  test('have the same names in text after a page in OpenMetrics, which names counters otherwise', async () => {
+    const gateway = await open()
+    const pages = new MetricsPages(gateway.figures, () => 0)
+    const openMetrics = await pages.answer('/metrics/node', 'application/openmetrics-text')
+    expect(openMetrics.body).toMatch(/^# TYPE crossgear_connections_accepted counter$/m)
+    const { body } = await pages.answer('/metrics/node', undefined)
+    for (const page of [openMetrics.body, body]) {
+      expect(page).toMatch(/^crossgear_connections_accepted_total\{door="gearman"\} 0$/m)
+    }
+    expect(body).toMatch(/^# TYPE crossgear_connections_accepted_total counter$/m)
+    expect(body).toMatch(/^process_cpu_seconds_total \d/m)
   })
 
   test('cost the store the same commands however many jobs wait, and nothing twice in a second', async () => {

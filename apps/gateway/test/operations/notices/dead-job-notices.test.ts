@@ -6,9 +6,11 @@ import { RedisStore } from '@crossgear/redis-store'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
+import { Metrics } from '../../../src/operations/metrics/metrics.ts'
 import { DeadJobNotices } from '../../../src/operations/notices/dead-job-notices.ts'
 import { openOnRedis } from '../../config/options/composed-gateway.ts'
 import { startTarget } from '../../doors/push/support/target.ts'
+import { figuresOf, metricsPage } from '../../support/metrics-page.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -184,12 +186,11 @@ async function startNotices(textOf: (id: number) => Promise<string | undefined>)
     textOf: ({ id }) => textOf(id),
   })
   onTestFinished(() => notices.close())
-  const count = (name: string): number | undefined => {
-    for (const { series, values } of notices.figures()) {
-      const at = series.findIndex((one) => one.includes(name))
-      if (at >= 0) return values[at]
-    }
-    return undefined
+  const figures = { ...figuresOf(new Metrics()), node: () => Promise.resolve(notices.figures()) }
+  const count = async (name: string): Promise<number | undefined> => {
+    const line = new RegExp(`^crossgear_dead_notices_.*${name}\\S* (\\d+)$`, 'm')
+    const found = line.exec(await metricsPage(figures))
+    return found ? Number(found[1]) : undefined
   }
   return { target, clock, notices, lines, count }
 }
@@ -215,7 +216,7 @@ describe('notices', () => {
   test('beyond 10,000 that wait are dropped, counted and logged once', async () => {
     const { target, notices, lines, count } = await startNotices(() => Promise.resolve('x'))
     for (let id = 0; id < 10_005; id += 1) notices.died(died(id))
-    expect([count('dropped'), count('waiting')]).toEqual([5, 10_000])
+    expect([await count('dropped'), await count('waiting')]).toEqual([5, 10_000])
     expect(lines).toEqual(['Notices of dead jobs are dropped (1): too many wait for their turn.'])
     await expect.poll(() => target.all.length).toBe(4)
     notices.configure(undefined)
@@ -228,7 +229,7 @@ describe('notices', () => {
     notices.died(died(1))
     notices.died(died(2))
     ;(await target.next()).answer(200)
-    await expect.poll(() => [count('gone'), count('sent')]).toEqual([1, 1])
+    await expect.poll(async () => [await count('gone'), await count('sent')]).toEqual([1, 1])
     expect(target.all).toHaveLength(1)
   })
 
@@ -240,16 +241,16 @@ describe('notices', () => {
     await expect.poll(() => clock.pending).toBe(1)
     status = 200
     await notices.close()
-    expect([count('sent'), count('failed'), count('dropped')]).toEqual([1, 0, 0])
+    expect([await count('sent'), await count('failed'), await count('dropped')]).toEqual([1, 0, 0])
     notices.died(died(2))
-    expect(count('dropped')).toBe(1)
+    expect(await count('dropped')).toBe(1)
   })
 
   test('go nowhere once a reload has taken the URL away', async () => {
     const { target, notices, count } = await startNotices(() => Promise.resolve('x'))
     notices.configure(undefined)
     notices.died(died(1))
-    expect(count('waiting')).toBeUndefined()
+    expect(await count('waiting')).toBeUndefined()
     expect(target.all).toEqual([])
   })
 })

@@ -1,13 +1,12 @@
 import type { Step, StoreErrorCode } from '@crossgear/core-scheduler'
 import type { CallObserver } from '@crossgear/redis-store'
-import { counter, type Figure, labelText } from '../figure.ts'
-import { histogram, PlainHistogram } from '../plain-histogram.ts'
+import type { Metric } from 'prom-client'
+import { Buckets, histogram } from '../buckets.ts'
+import { counter } from '../figure.ts'
 
 /** From an idle store on the same machine to one that counts as unreachable, seconds. */
 const callBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 5]
 const itemBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-const callSeconds = 'crossgear_store_call_seconds'
-const stepItems = 'crossgear_step_items'
 
 /** The parts of a step, and how to count each. */
 const parts = {
@@ -31,15 +30,13 @@ const partNames = Object.keys(parts) as readonly Part[]
 /** This node's figures about its calls to the store. */
 export class CallFigures implements CallObserver {
   /** By script. */
-  readonly #calls = new Map<string, PlainHistogram>()
+  readonly #calls = new Map<string, Buckets>()
   readonly #errors: Record<StoreErrorCode, number> = { ...noErrors }
-  readonly #items = new Map(
-    partNames.map((part) => [part, new PlainHistogram(stepItems, labelText({ part }), itemBounds)]),
-  )
+  readonly #items = new Map(partNames.map((part) => [part, new Buckets({ part }, itemBounds)]))
 
   called(script: string, ms: number): void {
     const known = this.#calls.get(script)
-    const calls = known ?? new PlainHistogram(callSeconds, labelText({ step: script }), callBounds)
+    const calls = known ?? new Buckets({ step: script }, callBounds)
     if (!known) this.#calls.set(script, calls)
     calls.observe(ms / 1000)
   }
@@ -55,23 +52,20 @@ export class CallFigures implements CallObserver {
     }
   }
 
-  figures(): readonly Figure[] {
+  figures(): readonly Metric[] {
     return [
       histogram(
-        callSeconds,
+        'crossgear_store_call_seconds',
         'Time from sending a call to the store to its answer, by step (the name of its script)',
         this.#calls.values(),
       ),
       counter(
         'crossgear_store_errors_total',
         'Calls that the store did not answer, or not as asked, by kind',
-        Object.entries(this.#errors).map(([code, n]) => [
-          labelText({ kind: code.toLowerCase() }),
-          n,
-        ]),
+        Object.entries(this.#errors).map(([code, n]) => [{ kind: code.toLowerCase() }, n]),
       ),
       histogram(
-        stepItems,
+        'crossgear_step_items',
         'Items of a kind that went to the store with one step, by part (reports, outcomes, submissions, claims)',
         this.#items.values(),
       ),

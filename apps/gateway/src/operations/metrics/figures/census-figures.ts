@@ -1,14 +1,15 @@
 import { type Census, HandCounts, type Hands } from '../../../doors/net/census.ts'
-import { counter, gauge, labelText, type Figure, type Value } from '../figure.ts'
+import type { Metric } from 'prom-client'
+import { counter, gauge, type Value } from '../figure.ts'
 import type { BoundedLabels, LaneLabels } from '../labels.ts'
 
 /** Figures of this node's connections. */
 export function censusFigures(
   doors: readonly { readonly door: string; readonly census: Census }[],
   labels: LaneLabels,
-): readonly Figure[] {
+): readonly Metric[] {
   const ofDoors = (value: (census: Census) => number): readonly Value[] =>
-    doors.map(({ door, census }) => [labelText({ door }), value(census)])
+    doors.map(({ door, census }) => [{ door }, value(census)])
   return [
     gauge(
       'crossgear_clients',
@@ -53,7 +54,7 @@ function handValues(
     sums.add(labels.of(name), 'busy', busy)
   }
   return [...sums.counts].flatMap(([label, { idle, busy }]) => [
-    [labelText({ ...labelsOf(label), state: 'idle' }), idle],
-    [labelText({ ...labelsOf(label), state: 'busy' }), busy],
+    [{ ...labelsOf(label), state: 'idle' }, idle],
+    [{ ...labelsOf(label), state: 'busy' }, busy],
   ])
 }

@@ -1,4 +1,5 @@
-import { counter, gauge, labelText, only, seriesName, type Figure } from '../figure.ts'
+import type { Metric } from 'prom-client'
+import { counter, gauge, only } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
 
 /** The part of INFO that is the same at every node. */
@@ -20,7 +21,7 @@ const growing: ReadonlySet<string> = new Set(['cycles', 'enqueued', 'reaped', 'w
  * The figures of faktory_exporter, from the text of INFO; undefined while the store does not
  * answer. {@link faktoryServerFigures} adds the server's own connections and commands.
  */
-export function faktoryFigures(info: string | undefined, labels: BoundedLabels): readonly Figure[] {
+export function faktoryFigures(info: string | undefined, labels: BoundedLabels): readonly Metric[] {
   if (info === undefined) return [gauge('faktory_up', upHelp, only(0))]
   const { faktory } = JSON.parse(info) as Info
   const sizes = new Map<string, number>()
@@ -38,13 +39,13 @@ export function faktoryFigures(info: string | undefined, labels: BoundedLabels):
     counter(
       'faktory_jobs_total',
       'Total amount of jobs',
-      Object.entries(statuses).map(([status, value]) => [labelText({ status }), value]),
+      Object.entries(statuses).map(([status, value]) => [{ status }, value]),
     ),
     gauge('faktory_queues_total', 'Total amount of queues', only(faktory.total_queues)),
     gauge(
       'faktory_queue_jobs',
       'Jobs in a queue',
-      [...sizes].map(([queue, value]) => [labelText({ queue }), value]),
+      [...sizes].map(([queue, value]) => [{ queue }, value]),
     ),
     ...Object.entries(faktory.tasks).flatMap(([task, fields]) =>
       Object.entries(fields).map(([field, value]) => {
@@ -58,22 +59,10 @@ export function faktoryFigures(info: string | undefined, labels: BoundedLabels):
 
 const upHelp = 'Whether the server can be asked for its figures'
 
-/** Figures of this node. */
-export function faktoryServerFigures(node: readonly Figure[]): readonly Figure[] {
-  const valueOf = (name: string, labels = ''): number => {
-    const figure = node.find((one) => one.name === name)
-    return figure?.values[figure.series.indexOf(seriesName(name, labels))] ?? 0
-  }
+/** Commands and connections of this node. */
+export function faktoryServerFigures(commands: number, connections: number): readonly Metric[] {
   return [
-    counter(
-      'faktory_server_command_count',
-      'Commands of clients',
-      only(valueOf('crossgear_faktory_commands_total')),
-    ),
-    gauge(
-      'faktory_server_connections',
-      'Clients that are connected',
-      only(valueOf('crossgear_connections', labelText({ door: 'faktory' }))),
-    ),
+    counter('faktory_server_command_count', 'Commands of clients', only(commands)),
+    gauge('faktory_server_connections', 'Clients that are connected', only(connections)),
   ]
 }

@@ -1,10 +1,10 @@
 import type { Door, EndedRun, JobAct } from '@crossgear/core-scheduler'
 import { doorsOfJobs } from '../../../doors/names.ts'
-import { labelText, seriesName } from '../figure.ts'
+import type { Labels } from '../figure.ts'
 import { sampledTraceId } from '../../tracing/trace-context.ts'
-import { PlainHistogram } from '../plain-histogram.ts'
+import { Buckets } from '../buckets.ts'
 
-/** From a millisecond, for an idle worker, to an hour. */
+/** From a millisecond, for an idle worker, to an hour, in seconds. */
 const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 3600]
 /** The last stands for doors of other gateways on the store. */
 const labels = [...doorsOfJobs, 'other']
@@ -47,51 +47,44 @@ function zeros<Name extends string>(names: readonly Name[]): Record<Name, number
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 }
 
-/** Counters of the jobs of one door, and their series. */
-class DoorCounters {
-  readonly counts = zeros(counterNames)
-  readonly series: Readonly<Record<JobCounter, string>>
-
-  constructor(label: string, door: Door) {
-    const labels = labelText({ function: label, door })
-    const named = counterNames.map((name) => {
-      return [name, seriesName(`crossgear_jobs_${name}_total`, labels)] as const
-    })
-    this.series = Object.fromEntries(named) as Record<JobCounter, string>
-  }
+/** Counters of the jobs of one door. */
+interface DoorCounters {
+  readonly labels: Labels
+  readonly counts: Record<JobCounter, number>
 }
 
 /** Counters of one function: a job costs a few additions and builds no labels. */
 export class FunctionFigures {
-  readonly #label: string
+  readonly label: string
   readonly acts = zeros(actNames)
-  /** The series of the acts. */
-  readonly series: Readonly<Record<JobAct, string>>
   /** By door; created with a door's first job. */
   readonly #doors: (DoorCounters | undefined)[] = []
   /** By pair of doors: a job's door times the number of labels, plus its worker's. */
-  readonly #times: Readonly<Record<'wait' | 'run', (PlainHistogram | undefined)[]>> = {
+  readonly #times: Readonly<Record<'wait' | 'run', (Buckets | undefined)[]>> = {
     wait: [],
     run: [],
   }
 
   constructor(label: string) {
-    this.#label = label
-    const labels = labelText({ function: label })
-    const named = actNames.map((act) => [act, seriesName(`crossgear_jobs_${act}_total`, labels)])
-    this.series = Object.fromEntries(named) as Record<JobAct, string>
+    this.label = label
   }
 
   count(counter: JobCounter, door: Door): void {
     const place = placeOf(door)
-    const of = (this.#doors[place] ??= new DoorCounters(this.#label, labels[place] ?? ''))
+    const of = (this.#doors[place] ??= {
+      labels: { function: this.label, door: labels[place] },
+      counts: zeros(counterNames),
+    })
     of.counts[counter] += 1
   }
 
   /** How long a job waited, or ran. */
   time(what: 'wait' | 'run', doorIn: Door, by: EndedRun['by'], ms: number, trace?: string): void {
     const [from, to] = [placeOf(doorIn), placeOf(doorOf[by])]
-    const times = (this.#times[what][from * labels.length + to] ??= this.#latencies(what, from, to))
+    const times = (this.#times[what][from * labels.length + to] ??= new Buckets(
+      { function: this.label, door_in: labels[from], door_out: labels[to] },
+      latencyBounds,
+    ))
     times.observe(ms / 1000, trace === undefined ? undefined : sampledTraceId(trace))
   }
 
@@ -99,13 +92,7 @@ export class FunctionFigures {
     return this.#doors.filter((door) => door !== undefined)
   }
 
-  times(what: 'wait' | 'run'): readonly PlainHistogram[] {
+  times(what: 'wait' | 'run'): readonly Buckets[] {
     return this.#times[what].filter((times) => times !== undefined)
-  }
-
-  #latencies(what: 'wait' | 'run', from: number, to: number): PlainHistogram {
-    const doors = { door_in: labels[from] ?? '', door_out: labels[to] ?? '' }
-    const label = labelText({ function: this.#label, ...doors })
-    return new PlainHistogram(`crossgear_job_${what}_seconds`, label, latencyBounds)
   }
 }

@@ -3,8 +3,9 @@ import type { Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
 import type { Census } from '../../../doors/net/census.ts'
 import { censusFigures } from './census-figures.ts'
-import { faktoryFigures } from './faktory-figures.ts'
-import { counter, gauge, labelText, only, type Figure } from '../figure.ts'
+import { faktoryFigures, faktoryServerFigures } from './faktory-figures.ts'
+import type { Metric } from 'prom-client'
+import { counter, gauge, only } from '../figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'
 import { BoundedLabels } from '../labels.ts'
 import { migrationFigures, notedFields } from './migration-figures.ts'
@@ -24,7 +25,7 @@ interface Parts {
   readonly migrations: Pick<MigrationNotes, 'latest'>
   readonly doors: () => readonly { readonly name: string; census(): Census }[]
   /** Figures of further parts of this process. */
-  readonly others: () => readonly Figure[]
+  readonly others: () => readonly Metric[]
   /** INFO's figures and commands so far; absent if the port is off. */
   readonly faktory?: { info(): Promise<string>; readonly commands: number }
   readonly version: string
@@ -50,7 +51,7 @@ export class GatewayFigures implements FigureSources {
     this.#lanes = new BoundedLabels(parts.queues)
   }
 
-  async node(): Promise<readonly Figure[]> {
+  async node(): Promise<readonly Metric[]> {
     const { metrics, doors, others, version, node, store, faktory } = this.#parts
     this.#pruneLabels()
     const labels = { functions: metrics.labels, queues: this.#queues }
@@ -65,7 +66,7 @@ export class GatewayFigures implements FigureSources {
         only(faktory?.commands ?? 0),
       ),
       gauge('crossgear_build_info', 'Always 1: version, node and kind of store', [
-        [labelText({ version, node, store }), 1],
+        [{ version, node, store }, 1],
       ]),
     ]
   }
@@ -82,15 +83,20 @@ export class GatewayFigures implements FigureSources {
     return { figures, readAtMs: snapshot?.readAtMs }
   }
 
-  async gearman(): Promise<readonly Figure[]> {
+  async gearman(): Promise<readonly Metric[]> {
     const { snapshots, gearmandVersion: version } = this.#parts
     const snapshot = await ifInTime(snapshots.get())
     return await gearmanFigures({ snapshot, labels: this.#lanes, version })
   }
 
-  async faktory(): Promise<readonly Figure[]> {
-    const { faktory } = this.#parts
-    return faktoryFigures(faktory && (await ifInTime(faktory.info())), this.#queues)
+  async faktory(): Promise<readonly Metric[]> {
+    const { faktory, metrics } = this.#parts
+    const info = faktory && (await ifInTime(faktory.info()))
+    const connections = await metrics.connections('faktory')
+    return [
+      ...faktoryFigures(info, this.#queues),
+      ...faktoryServerFigures(faktory?.commands ?? 0, connections),
+    ]
   }
 
   /** Frees the labels of names that are gone. */

@@ -1,6 +1,7 @@
 import type { LaneSizes } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
-import { gauge, labelText, only, type Figure } from '../figure.ts'
+import type { Metric } from 'prom-client'
+import { gauge, only } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
 import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
@@ -34,7 +35,7 @@ export async function gearmanFigures({
   snapshot,
   labels,
   version,
-}: Parts): Promise<readonly Figure[]> {
+}: Parts): Promise<readonly Metric[]> {
   const sums = new Map<string, number[]>()
   await inPieces(snapshot?.lanes ?? [], ({ counts }) => {
     const label = labels.of(counts.lane)
@@ -44,12 +45,12 @@ export async function gearmanFigures({
   })
   return [
     gauge('gearman_up', 'is gearman up', only(snapshot ? 1 : 0)),
-    gauge('gearman_version_info', 'gearman version', [[labelText({ version }), 1]]),
+    gauge('gearman_version_info', 'gearman version', [[{ version }, 1]]),
     ...byFunction.map(([name, help], at) =>
       gauge(
         name,
         help,
-        [...sums].map(([label, values]) => [labelText({ function: label }), values[at] ?? 0]),
+        [...sums].map(([label, values]) => [{ function: label }, values[at] ?? 0]),
       ),
     ),
   ]

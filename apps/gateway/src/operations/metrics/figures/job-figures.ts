@@ -7,7 +7,8 @@ import type {
   LaneNames,
   Lease,
 } from '@crossgear/core-scheduler'
-import type { Figure } from '../figure.ts'
+import type { Metric } from 'prom-client'
+import { counter } from '../figure.ts'
 import {
   actCounters,
   actNames,
@@ -16,8 +17,8 @@ import {
   jobCounters,
   type JobCounter,
 } from './function-figures.ts'
+import { histogram } from '../buckets.ts'
 import type { BoundedLabels } from '../labels.ts'
-import { histogram } from '../plain-histogram.ts'
 
 const doorPair = 'by function, the door of the job and that of its worker'
 
@@ -61,7 +62,7 @@ export class JobFigures {
     this.#byLane.clear()
   }
 
-  figures(): readonly Figure[] {
+  figures(): readonly Metric[] {
     const all = [...this.#byLabel.values()]
     const waits = all.flatMap((figures) => figures.times('wait'))
     const runs = all.flatMap((figures) => figures.times('run'))
@@ -93,24 +94,19 @@ export class JobFigures {
   }
 }
 
-function counterFigure(counter: JobCounter, all: readonly FunctionFigures[]): Figure {
-  const doors = all.flatMap(({ counters }) => counters)
-  return {
-    name: `crossgear_jobs_${counter}_total`,
-    help: `${jobCounters[counter]}, by function and the door of the job`,
-    type: 'counter',
-    series: doors.map(({ series }) => series[counter]),
-    values: doors.map(({ counts }) => counts[counter]),
-  }
+function counterFigure(name: JobCounter, all: readonly FunctionFigures[]): Metric {
+  return counter(
+    `crossgear_jobs_${name}_total`,
+    `${jobCounters[name]}, by function and the door of the job`,
+    all.flatMap(({ counters }) => counters.map(({ labels, counts }) => [labels, counts[name]])),
+  )
 }
 
-function actFigure(act: JobAct, all: readonly FunctionFigures[]): Figure {
+function actFigure(act: JobAct, all: readonly FunctionFigures[]): Metric {
   const functions = all.filter(({ acts }) => acts[act] > 0)
-  return {
-    name: `crossgear_jobs_${act}_total`,
-    help: `${actCounters[act]}, by function`,
-    type: 'counter',
-    series: functions.map(({ series }) => series[act]),
-    values: functions.map(({ acts }) => acts[act]),
-  }
+  return counter(
+    `crossgear_jobs_${act}_total`,
+    `${actCounters[act]}, by function`,
+    functions.map(({ label, acts }) => [{ function: label }, acts[act]]),
+  )
 }

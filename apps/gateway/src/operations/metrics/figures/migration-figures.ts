@@ -1,5 +1,6 @@
 import type { NotedMigration } from '@crossgear/redis-store'
-import { type Figure, gauge, labelText, type Value } from '../figure.ts'
+import type { Metric } from 'prom-client'
+import { gauge, type Value } from '../figure.ts'
 
 /** Fields of a migration that are shown. */
 export const notedFields = ['state', 'counts'] as const
@@ -18,7 +19,7 @@ const shownAs = {
 const ofStore = 'into this store, the same at every node'
 
 /** Figures of `crossgear migrate`; none where the store knows of no migration. */
-export function migrationFigures(migrations: readonly NotedMigration[]): readonly Figure[] {
+export function migrationFigures(migrations: readonly NotedMigration[]): readonly Metric[] {
   if (migrations.length === 0) return []
   return [
     gauge(
@@ -29,15 +30,12 @@ export function migrationFigures(migrations: readonly NotedMigration[]): readonl
     gauge(
       'crossgear_migration_state',
       `1 for the state of a migration ${ofStore}: running (or killed), stopped, done`,
-      migrations.map(({ name, fields: { state = '' } }) => [
-        labelText({ migration: name, state }),
-        1,
-      ]),
+      migrations.map(({ name, fields: { state = '' } }) => [{ migration: name, state }, 1]),
     ),
     gauge(
       'crossgear_migration_last_note_seconds',
       `How long ago a migration ${ofStore} noted its progress: it grows where one was killed`,
-      migrations.map(({ name, ageSeconds }) => [labelText({ migration: name }), ageSeconds]),
+      migrations.map(({ name, ageSeconds }) => [{ migration: name }, ageSeconds]),
     ),
   ]
 }
@@ -47,7 +45,7 @@ function jobValues({ name, fields }: NotedMigration): readonly Value[] {
   const counts = countsOf(fields['counts'])
   if (!counts) return []
   return Object.entries(shownAs).map(([count, state]) => [
-    labelText({ migration: name, state }),
+    { migration: name, state },
     counts[count] ?? 0,
   ])
 }

@@ -1,6 +1,7 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
-import { gauge, labelText, only, type Figure, type Value } from '../figure.ts'
+import type { Metric } from 'prom-client'
+import { gauge, type Labels, only, type Value } from '../figure.ts'
 import type { LaneLabels } from '../labels.ts'
 import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
@@ -18,8 +19,8 @@ const states: readonly (readonly [state: string, count: (counts: LaneCounts) => 
 /** Lanes of functions without a label of their own are one, by queue. */
 interface LabelledLane {
   readonly fn: string
-  /** Function and queue in the scrape format. */
-  readonly labels: string
+  /** Function and queue. */
+  readonly labels: Labels
   /** Jobs, in the order of {@link states}. */
   readonly jobs: number[]
   oldestSeconds: number
@@ -32,7 +33,7 @@ interface LabelledLane {
 export async function storeFigures(
   snapshot: StoreSnapshot,
   labels: LaneLabels,
-): Promise<readonly Figure[]> {
+): Promise<readonly Metric[]> {
   const { nodes } = snapshot
   const labelled = await labelledLanes(snapshot, labels)
   return [
@@ -40,7 +41,7 @@ export async function storeFigures(
       'crossgear_jobs',
       `Jobs ${ofStore}, by function, Faktory queue and state`,
       labelled.flatMap(({ labels: of, jobs }) =>
-        states.map(([state], at): Value => [`${of},state="${state}"`, jobs[at] ?? 0]),
+        states.map(([state], at): Value => [{ ...of, state }, jobs[at] ?? 0]),
       ),
     ),
     gauge(
@@ -62,14 +63,14 @@ export async function storeFigures(
     gauge(
       'crossgear_node_last_beat_seconds',
       `Time since the last heartbeat of a node, ${ofStore}, by node`,
-      [...nodes].map(([node, value]) => [labelText({ node }), value]),
+      [...nodes].map(([node, value]) => [{ node }, value]),
     ),
   ]
 }
 
 const none = { oldestSeconds: 0, workers: 0, isPaused: false }
 
-/** Thousands of functions may share a label: its text is made once. */
+/** Thousands of functions may share a label. */
 async function labelledLanes(
   { lanes }: StoreSnapshot,
   labels: LaneLabels,
@@ -83,7 +84,7 @@ async function labelledLanes(
     if (known) return known
     const lane = {
       fn,
-      labels: labelText({ function: fn, queue }),
+      labels: { function: fn, queue },
       jobs: states.map(() => 0),
       ...none,
     }
