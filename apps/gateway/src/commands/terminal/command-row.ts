@@ -1,6 +1,7 @@
 import type { ConfigSources } from '../../config/load-config.ts'
-import type { CommandForm, OptionRow } from '../../config/option-row.ts'
+import type { ArgumentRow, CommandForm, OptionRow } from '../../config/option-row.ts'
 import type { OptionName } from '../../config/options.ts'
+import { endpoints } from '../../web/api/endpoints.ts'
 import type { ApiClient } from './api-client.ts'
 import { shownName } from './shown-text.ts'
 import { type Column, tableLines } from './table.ts'
@@ -79,22 +80,37 @@ export function listCommand<Entry>({
   }
 }
 
-/** A command that changes what its arguments name, and says of each how it is now. */
-export function actCommand<Result>({
-  act,
-  said,
-  ...row
-}: Omit<CommandRow, 'run'> & {
-  readonly act: (context: CommandContext, names: string[]) => Promise<Result>
-  /** The names, and how each is now. */
-  readonly said: (result: Result) => Iterable<readonly [name: string, state: string]>
-}): CommandRow {
+/** Operations that change what one list of names says, and answer with it. */
+type NamedAct =
+  | `${'pause' | 'resume'}${'Queues' | 'Functions' | 'Cron'}`
+  | `${'open' | 'close'}Functions`
+
+/** Said of a name that the gateway does not know. */
+const doubt = 'No job has come to it so far: is the name right?'
+
+/** The command of an operation on named things: its words are those of the path. It says of each how it is now. */
+export function actCommand(
+  operation: NamedAct,
+  names: ArgumentRow,
+  summary: string,
+  state: string,
+): CommandRow {
+  const { path, body } = endpoints[operation]
+  const [, first = '', ...words] = path.split('/')
+  const [key = ''] = Object.keys(body?.properties ?? {})
   return {
-    ...row,
+    words: [first, ...words],
+    summary,
+    arguments: [names],
     run: async (context) => {
-      const result = await act(context, [...context.given.names])
+      const asked = { [key]: context.given.names } as never
+      const result = await context.client.call(operation, { body: asked })
+      const named = result as Readonly<Record<string, readonly string[] | undefined>>
       return say(context, result, () =>
-        Array.from(said(result), ([name, state]) => `${shownName(name)}: ${state}`),
+        (named[key] ?? []).map((name) => {
+          const isUnknown = named['unknown']?.includes(name)
+          return `${shownName(name)}: ${state}.${isUnknown ? ` ${doubt}` : ''}`
+        }),
       )
     },
   }

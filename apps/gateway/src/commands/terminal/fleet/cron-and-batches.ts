@@ -37,20 +37,18 @@ export const cronCommands: readonly CommandRow[] = [
       return say(context, answer, () => [`${shownName(entry)}: pushed as job ${answer.job}.`])
     },
   },
-  actCommand({
-    words: ['cron', 'pause'],
-    summary: 'let the ticks of entries push nothing, at all gateways',
-    arguments: [cronNames],
-    act: ({ client }, entries) => client.call('pauseCron', { body: { entries } }),
-    said: ({ entries }) => entries.map((entry) => [entry, 'paused.']),
-  }),
-  actCommand({
-    words: ['cron', 'resume'],
-    summary: 'let entries push jobs again, from their next tick on',
-    arguments: [cronNames],
-    act: ({ client }, entries) => client.call('resumeCron', { body: { entries } }),
-    said: ({ entries }) => entries.map((entry) => [entry, 'resumed.']),
-  }),
+  actCommand(
+    'pauseCron',
+    cronNames,
+    'let the ticks of entries push nothing, at all gateways',
+    'paused',
+  ),
+  actCommand(
+    'resumeCron',
+    cronNames,
+    'let entries push jobs again, from their next tick on',
+    'resumed',
+  ),
 ]
 
 /** Batches that are listed by default, and at most. */

@@ -28,18 +28,7 @@ const names = {
 
 const oneName = { name: 'function', help: 'a function', isRequired: true } as const
 
-type Operation = 'openFunctions' | 'closeFunctions' | 'pauseFunctions' | 'resumeFunctions'
-
-/** A change of functions: its word, the API's, what it does and how a function is then. */
-function change(verb: string, operation: Operation, summary: string, state: string): CommandRow {
-  return actCommand({
-    words: ['functions', verb],
-    summary,
-    arguments: [{ ...names, isRequired: true }],
-    act: ({ client }, functions) => client.call(operation, { body: { functions } }),
-    said: ({ functions }) => functions.map((lane) => [lane, `${state}.`]),
-  })
-}
+const namesRequired = { ...names, isRequired: true } as const
 
 const open = 'open functions to Faktory consumers for good'
 const close = 'close functions to Faktory consumers until they are opened'
@@ -68,10 +57,10 @@ export const functionCommands: readonly CommandRow[] = [
     }),
     'list',
   ),
-  orAtStore(change('open', 'openFunctions', open, 'open to Faktory consumers'), 'open'),
-  orAtStore(change('close', 'closeFunctions', close, closed), 'close'),
-  change('pause', 'pauseFunctions', pause, 'paused'),
-  change('resume', 'resumeFunctions', 'give their jobs out again', 'resumed'),
+  orAtStore(actCommand('openFunctions', namesRequired, open, 'open to Faktory consumers'), 'open'),
+  orAtStore(actCommand('closeFunctions', namesRequired, close, closed), 'close'),
+  actCommand('pauseFunctions', namesRequired, pause, 'paused'),
+  actCommand('resumeFunctions', namesRequired, 'give their jobs out again', 'resumed'),
   {
     words: ['functions', 'empty'],
     summary: 'delete the waiting jobs of a function, or of one lane of it such as mail@bulk',

@@ -79,23 +79,13 @@ export const queueCommands: readonly CommandRow[] = [
       return pages.flatMap(({ queues }) => queues)
     },
   }),
-  actCommand({
-    words: ['queues', 'pause'],
-    summary: 'stop giving jobs of queues to Faktory consumers; new jobs are still accepted',
-    arguments: [names],
-    act: ({ client }, queues) => client.call('pauseQueues', { body: { queues } }),
-    said: ({ queues, unknown }) => {
-      const doubt = ' No job has come to it so far: is the name right?'
-      return queues.map((queue) => [queue, `paused.${unknown.includes(queue) ? doubt : ''}`])
-    },
-  }),
-  actCommand({
-    words: ['queues', 'resume'],
-    summary: 'give their jobs out again',
-    arguments: [names],
-    act: ({ client }, queues) => client.call('resumeQueues', { body: { queues } }),
-    said: ({ queues }) => queues.map((queue) => [queue, 'resumed.']),
-  }),
+  actCommand(
+    'pauseQueues',
+    names,
+    'stop giving jobs of queues to Faktory consumers; new jobs are still accepted',
+    'paused',
+  ),
+  actCommand('resumeQueues', names, 'give their jobs out again', 'resumed'),
   {
     words: ['queues', 'empty'],
     summary: 'delete the waiting jobs of a queue',
