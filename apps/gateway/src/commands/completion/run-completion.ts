@@ -1,15 +1,6 @@
 import { commandTable } from '../command-table.ts'
-import { bashScript } from './bash.ts'
-import { type Candidates, candidatesOf } from './candidates.ts'
-import { fishScript } from './fish.ts'
 import { completionName, type Shell, shells } from './names.ts'
-import { zshScript } from './zsh.ts'
-
-const scripts: Readonly<Record<Shell, (all: readonly Candidates[]) => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-}
+import { scriptOf } from './scripts.ts'
 
 const usage = `Usage: crossgear ${completionName} ${shells.join('|')}
 
@@ -26,7 +17,7 @@ interface Output {
 
 /** The script that completes the program's words in a shell. */
 export function completionScript(shell: Shell): string {
-  return scripts[shell](candidatesOf(commandTable))
+  return scriptOf(shell, commandTable)
 }
 
 /** Runs `crossgear completion`; returns the exit code. */
