@@ -6,7 +6,8 @@ const bytesPerCollection = 4 * 1024 * 1024
 
 /**
  * Buffers of what connections read and write lie outside of V8's heap, and V8 lets 64 MB of them be garbage. Counts these
- * bytes, and has the young garbage collected in time.
+ * bytes, and has the young garbage collected in time. With 8 clients and 8 workers the gateway's peak is 132 MB instead of 151 for
+ * jobs of 10 KB, and 141 instead of 150 for jobs of 200 KB; the processor time of a job stays the same.
  */
 export class BufferGarbage {
   readonly #collect: () => void
