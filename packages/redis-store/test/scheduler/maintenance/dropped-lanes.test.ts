@@ -154,7 +154,7 @@ describe('a lane of no use', () => {
     const cluster = new Cluster()
     const node = await cluster.node('node', { routed: new Set(['routed']) })
     await Promise.all([node.scheduler.admin.addLane('made'), cluster.turn()])
-    await cluster.pass(60 * minutes)
+    await cluster.pass(20 * minutes)
     expect([...(await cluster.numbers()).keys()].sort()).toEqual(['made', 'routed'])
   })
 })
