@@ -5,6 +5,10 @@ const root = new URL('../api/v1/', import.meta.url)
 /** Time that a call which is refused as one too many waits altogether, ms. */
 const patienceMs = 30_000
 
+/** Said of a gateway that knows less than the page, such as one of several behind one address. */
+const formerWords =
+  'The gateway that answered is of a former version, which cannot tell this: upgrade all gateways.'
+
 /** A refusal of the API, with its words. */
 export class Refusal extends Error {
   /**
@@ -104,6 +108,9 @@ async function answered(path, init) {
 export function refusalOf(status, body) {
   const { error } = /** @type {{ error?: { code?: unknown, message?: unknown } }} */ (body ?? {})
   const message = typeof error?.message === 'string' ? error.message : `status ${status}`
+  if (error?.code === 'not_found' && message.startsWith('no such operation')) {
+    return new Refusal(status, 'former_version', formerWords)
+  }
   return new Refusal(status, typeof error?.code === 'string' ? error.code : 'unknown', message)
 }
 

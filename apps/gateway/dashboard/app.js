@@ -1,6 +1,7 @@
 import { render } from './lib/preact.js'
 import { useCallback, useEffect, useMemo, useRef, useState } from './lib/hooks.js'
 import { Api, codeOf, wordsOf } from './api.js'
+import { duration } from './format.js'
 import { html } from './html.js'
 import { listenToKeys } from './keys.js'
 import { Live } from './live.js'
@@ -133,6 +134,7 @@ function Main({ route }) {
   const shown = hrefOf(route.page, route.id, Object.fromEntries(route.query))
   return html`<main ref=${main} id="main" tabindex="-1" data-place=${shown}>
     <${Outdated} />
+    <${OtherClock} />
     <${Page} key=${place} route=${route} />
   </main>`
 }
@@ -154,6 +156,16 @@ function Outdated() {
   return html`<p class="notice warn" role="status">
     The gateway has another version by now than when this page was opened.
     <button type="button" class="small" onClick=${() => globalThis.location.reload()}>Reload</button>
+  </p>`
+}
+
+/** A computer whose clock is not the store's: its viewer would read other times from it than the page shows. */
+function OtherClock() {
+  const { aheadMs } = useLive()
+  if (aheadMs === 0) return null
+  const by = duration(Math.round(Math.abs(aheadMs) / 1000))
+  return html`<p class="notice warn" role="status" data-clock>
+    The clock of this computer is ${by} ${aheadMs > 0 ? 'behind' : 'ahead of'} the store's. The page shows ages and times by the store's.
   </p>`
 }
 

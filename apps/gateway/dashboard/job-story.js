@@ -78,12 +78,12 @@ export function storyOf(job) {
 }
 
 /**
- * The failed runs of a job, each with its own error.
+ * The failed runs of a job, each with its own error. A gateway of a former version lists none.
  *
- * @param {JobDetail} job
+ * @param {Pick<JobDetail, 'error'> & Partial<Pick<JobDetail, 'attempts'>>} job
  * @returns {readonly Event[]}
  */
-function failuresOf({ attempts, error }) {
+function failuresOf({ attempts = [], error }) {
   if (attempts.length === 0 && error) {
     const more = [error.message && error.type, reasonOf(error)].filter(Boolean).join(': ')
     return [{ time: error.failed_at, tone: 'failed', what: 'Failed', more }]

@@ -11,6 +11,9 @@ const smoothSeconds = 4
 /** The stream is opened anew so late after it was refused; until then the page asks by itself, ms. */
 const askAgainMs = 5_000
 
+/** Clocks that differ by less are as good as equal: a figure may be some seconds old, ms. */
+const sameClockMs = 30_000
+
 /** @typedef {'submitted_total' | 'completed_total' | 'failed_total' | 'died_total'} Total */
 
 /** Figures of the store, sent by the gateway once a second, or asked for every few where it sends none. */
@@ -34,6 +37,8 @@ export class Live {
      * @type {number | undefined}
      */
     this.lostAtMs = undefined
+    /** How far the clock of the store is ahead of the browser's, ms; 0: they are as good as equal. */
+    this.aheadMs = 0
     /** @type {string | undefined} */
     this.version = undefined
     /** @type {Set<() => void>} */
@@ -47,6 +52,11 @@ export class Live {
   /** @returns {Overview | undefined} */
   get latest() {
     return this.samples.at(-1)
+  }
+
+  /** The present by the clock of the store, by which all times of jobs are. */
+  get nowMs() {
+    return Date.now() + this.aheadMs
   }
 
   /** True where the gateway is not of the version that the page was opened with. */
@@ -148,6 +158,8 @@ export class Live {
   #take(overview, state) {
     const last = this.latest
     this.version ??= overview.version
+    const aheadMs = Date.parse(overview.at) - Date.now()
+    this.aheadMs = Math.abs(aheadMs) < sameClockMs ? 0 : aheadMs
     // A figure of the second before, or of a store that was emptied.
     if (last && overview.at === last.at && state === this.state) return
     if (last && overview.completed_total < last.completed_total) this.samples = []
@@ -167,7 +179,7 @@ export class Live {
   #become(state, trouble) {
     this.state = state
     this.trouble = trouble
-    this.lostAtMs = trouble && (this.lostAtMs ?? Date.now())
+    this.lostAtMs = trouble && (this.lostAtMs ?? this.nowMs)
     for (const listener of this.listeners) listener()
   }
 }

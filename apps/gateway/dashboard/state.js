@@ -57,6 +57,9 @@ export function useLive() {
   return live
 }
 
+/** Time between two reads, and from one that failed to the next, ms. */
+const usualMs = 2_000
+
 /**
  * A reading of the API: its data or its error.
  *
@@ -71,7 +74,7 @@ export function useLive() {
  */
 
 /**
- * Reads from the API, at once and then every `everyMs` while the page can be seen; 0: once.
+ * Reads from the API, at once and then every `everyMs` while the page can be seen; 0: until it is read once.
  *
  * @template Answer
  * @param {string} path
@@ -79,7 +82,7 @@ export function useLive() {
  * @param {number} [everyMs]
  * @returns {Reading<Answer>}
  */
-export function useRead(path, query = {}, everyMs = 2_000) {
+export function useRead(path, query = {}, everyMs = usualMs) {
   const { api } = useShared()
   const key = JSON.stringify([path, query])
   const [state, setState] = useState(
@@ -96,14 +99,15 @@ export function useRead(path, query = {}, everyMs = 2_000) {
     const abort = new AbortController()
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
-    const again = () => {
-      if (everyMs > 0 && !abort.signal.aborted) timer = setTimeout(() => void read(), everyMs)
+    const again = (/** @type {number} */ waitMs) => {
+      if (waitMs > 0 && !abort.signal.aborted) timer = setTimeout(() => void read(), waitMs)
     }
     const read = async () => {
       if (document.hidden) {
-        again()
+        again(everyMs || usualMs)
         return
       }
+      let waitMs = everyMs
       try {
         const data = /** @type {Answer} */ (await api.get(path, latest.current, abort.signal))
         if (!abort.signal.aborted) setState({ key: mark, data })
@@ -111,8 +115,9 @@ export function useRead(path, query = {}, everyMs = 2_000) {
         if (abort.signal.aborted) return
         const why = { error: wordsOf(error), code: codeOf(error) }
         setState((before) => ({ ...before, failed: mark, ...why }))
+        waitMs = everyMs || usualMs
       }
-      again()
+      again(waitMs)
     }
     void read()
     return () => {
@@ -151,14 +156,15 @@ export function useAct(act) {
   return { isBusy, error, run: () => void run() }
 }
 
-/** The present, drawn anew every second. */
+/** The present by the clock of the store, drawn anew every second. */
 export function useNow() {
-  const [nowMs, setNowMs] = useState(() => Date.now())
+  const { live } = useShared()
+  const [, redraw] = useReducer((/** @type {number} */ turn) => turn + 1, 0)
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), 1_000)
+    const timer = setInterval(() => redraw(undefined), 1_000)
     return () => clearInterval(timer)
   }, [])
-  return nowMs
+  return live.nowMs
 }
 
 /**

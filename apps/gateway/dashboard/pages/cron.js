@@ -1,9 +1,10 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
-import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, When } from '../parts/bits.js'
+import { Badge, Code, Empty, Loading, Name, PageHead, Text, Trouble, When } from '../parts/bits.js'
 import { CronRuns } from '../parts/runs.js'
 import { Table } from '../parts/table.js'
 import { CronDialog } from '../parts/cron-dialog.js'
+import { visible } from '../payload-text.js'
 import { hrefOf } from '../router.js'
 import { useMayAct, useOwnGlobs, useRead } from '../state.js'
 import { useOrders } from '../parts/confirm-act.js'
@@ -176,5 +177,5 @@ function JobCell({ job }) {
   return html`${
     typeof name === 'string' &&
     html`<a href=${hrefOf('jobs', '', { function: name })}><${Name} name=${name} /></a>`
-  }<span class="under mono short" title=${text}>${text}</span>`
+  }<span class="under mono short" title=${visible(text)}><${Text} text=${text} /></span>`
 }

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { useMemo } from '../lib/hooks.js'
 import { count } from '../format.js'
-import { Badge, Code, Empty, Name, doorName } from '../parts/bits.js'
+import { Badge, Code, Empty, Name, Text, doorName } from '../parts/bits.js'
 import { Figure, standingColumns } from '../parts/figures.js'
 import { LaneActs } from '../parts/lane-acts.js'
 import { ListPage } from '../parts/list-page.js'
@@ -79,7 +79,7 @@ function FunctionCell({ entry }) {
   const { waits_for: reason } = entry
   return html`<a href=${hrefOf('function', fn)}><${Name} name=${fn} /></a>
     <span class="under">
-      in <bdi>${queue}</bdi>${isHeld && html`${' '}<${Badge} tone="retry">Paused<//>`}
+      in <${Text} text=${queue} />${isHeld && html`${' '}<${Badge} tone="retry">Paused<//>`}
       ${isPaused && html`${' '}<${Badge} tone="retry">Queue paused<//>`}
     </span>
     <${WaitWords} reason=${reason} />`

@@ -1,7 +1,6 @@
 import { html } from '../html.js'
-import { visible } from '../payload-text.js'
 import { reasonOf } from '../format.js'
-import { Name, StateBadge, When, doorName } from '../parts/bits.js'
+import { Name, StateBadge, Text, When, doorName } from '../parts/bits.js'
 import { WaitWords } from '../parts/waits.js'
 import { hrefOf } from '../router.js'
 
@@ -76,13 +75,15 @@ const timeColumns = {
 const saidByColumn = new Set(['scheduled', 'retry'])
 
 /**
- * The first characters of a payload; nothing of a gateway of a former version.
+ * The first characters of a payload, null for a long one; nothing of a gateway of a former version.
  *
  * @param {{ start: string | null | undefined }} props
  */
 function PayloadStart({ start }) {
+  if (start === null)
+    return html`<span class="under" data-payload>A payload too long for a list</span>`
   if (!start) return null
-  return html`<span class="under short mono" data-payload><bdi>${visible(start)}</bdi></span>`
+  return html`<span class="under short mono" data-payload><${Text} text=${start} /></span>`
 }
 
 /** @param {{ job: Job }} props */
@@ -93,7 +94,7 @@ function MainCell({ job }) {
     <span class=${`under ${error ? 'error' : ''}`}>
       <span class="mono">${job.jid ?? job.handle}</span>
       ${percent != null && ` · ${Math.round(percent)} %`}
-      ${error && html`${' · '}${error.type && html`<b><bdi>${error.type}</bdi></b>${' '}`}<bdi>${reasonOf(error)}</bdi>`}
+      ${error && html`${' · '}${error.type && html`<b><${Text} text=${error.type} /></b>${' '}`}<${Text} text=${reasonOf(error)} />`}
     </span>
     <${PayloadStart} start=${job.payload_start} />
     ${

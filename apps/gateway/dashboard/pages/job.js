@@ -4,7 +4,17 @@ import { pathWith } from '../api.js'
 import { duration, reasonOf } from '../format.js'
 import { cancelMeaning, storyOf } from '../job-story.js'
 import { ActDialog } from '../parts/act-dialog.js'
-import { Name, NotShown, PageHead, StateBadge, Trouble, When, doorName } from '../parts/bits.js'
+import {
+  Badge,
+  Name,
+  NotShown,
+  PageHead,
+  StateBadge,
+  Text,
+  Trouble,
+  When,
+  doorName,
+} from '../parts/bits.js'
 import { useOrders } from '../parts/confirm-act.js'
 import { placeOf } from '../parts/held-jobs.js'
 import { Payload } from '../parts/payload.js'
@@ -38,7 +48,7 @@ export function JobPage({ route }) {
   const mayAct = useMayAct()
   const [act, setAct] = useState(/** @type {Act | 'resubmit' | undefined} */ (undefined))
   /** @type {import('../state.js').Reading<JobDetail>} */
-  const reading = useRead(pathWith('/jobs', route.id), { payload: 'text' })
+  const reading = useRead(pathWith('/jobs', route.id), { payload: 'none' })
   const { data: job, error, reload } = reading
   const { ask, dialog } = useOrders(reload)
   if (!job) {
@@ -85,15 +95,18 @@ export function JobPage({ route }) {
         <${Facts} job=${job} />
       </div>
       ${job.error && html`<${Failure} error=${job.error} />`}
-      <${Payload} title="Payload" part="payload" job=${job.id} shown=${job.payload} />
+      <${Payload} title="Payload" part="payload" job=${job.id} size=${job.payload.size_bytes} />
       ${
         job.output &&
-        html`<${Payload} title="Output" part="output" job=${job.id} shown=${job.output} />`
+        html`<${Payload} title="Output" part="output" job=${job.id} size=${job.output.size_bytes} />`
       }
       ${
         job.envelope !== null &&
         html`<section class="panel">
-        <header><h2>Faktory job, without its arguments</h2></header>
+        <header>
+          <h2>Faktory job, without its arguments</h2>
+          ${job.envelope_is_cut && html`<${Badge} tone="retry">Cut<//>`}
+        </header>
         <pre class="payload" tabindex="0">${envelopeText(job.envelope)}</pre>
       </section>`
       }
@@ -102,7 +115,7 @@ export function JobPage({ route }) {
     ${
       act !== undefined &&
       (act === 'resubmit'
-        ? html`<${ResubmitDialog} job=${job} onClose=${close} />`
+        ? html`<${ResubmitDialog} id=${job.id} onClose=${close} />`
         : html`<${ActDialog}
           act=${act}
           selection=${{ jobs: [job.id] }}
@@ -125,9 +138,9 @@ function Story({ job }) {
       ${storyOf(job).map(
         ({ time, what, more, tone, trace = [] }, at) =>
           html`<li key=${at} class=${tone}>
-          <span class="what"><bdi>${what}</bdi></span>${' '}
+          <span class="what"><${Text} text=${what} /></span>${' '}
           ${time !== null && html`<span class="muted"><${When} time=${time} /></span>`}
-          ${more && html`<div class="muted"><bdi>${more}</bdi></div>`}
+          ${more && html`<div class="muted"><${Text} text=${more} /></div>`}
           ${
             trace.length > 0 &&
             html`<details>
@@ -152,8 +165,14 @@ function Facts({ job }) {
     ['Level', `${job.level} of 9`],
     ['Kind', job.foreground ? 'Foreground: only run while a client waits' : 'Background'],
     ['Gearman handle', html`<span class="mono">${job.handle}</span>`],
-    ['Faktory jid', job.jid !== null && html`<span class="mono"><bdi>${job.jid}</bdi></span>`],
-    ['Unique id', job.unique !== null && html`<span class="mono"><bdi>${job.unique}</bdi></span>`],
+    [
+      'Faktory jid',
+      job.jid !== null && html`<span class="mono"><${Text} text=${job.jid} /></span>`,
+    ],
+    [
+      'Unique id',
+      job.unique !== null && html`<span class="mono"><${Text} text=${job.unique} /></span>`,
+    ],
     ['Worker', job.held_by?.worker && html`<${WorkerOf} worker=${job.held_by.worker} />`],
     ['Worker has it since', job.held_by?.since && html`<${When} time=${job.held_by.since} />`],
     ['Waiting clients', job.waiting_clients > 0 && job.waiting_clients],
@@ -163,7 +182,7 @@ function Facts({ job }) {
     [
       'Batch',
       job.batch !== null &&
-        html`<a href=${hrefOf('batches', job.batch)} class="mono"><bdi>${job.batch}</bdi></a>`,
+        html`<a href=${hrefOf('batches', job.batch)} class="mono"><${Text} text=${job.batch} /></a>`,
     ],
     ['Trace', job.trace !== null && html`<span class="mono">${job.trace}</span>`],
     [
@@ -188,7 +207,7 @@ function Facts({ job }) {
 function WorkerOf({ worker }) {
   const { worker: id, name, address } = worker
   return html`<a href=${hrefOf('worker', id)}><${Name} name=${name || address || id} /></a>
-    <span class="under"><bdi>${placeOf(worker)}</bdi></span>`
+    <span class="under"><${Text} text=${placeOf(worker)} /></span>`
 }
 
 /** @param {JobDetail['envelope']} envelope a text where it is no JSON, or too deep */
@@ -204,12 +223,12 @@ function Failure({ error }) {
       <h2>Error</h2>
       ${error.failed_at !== null && html`<span class="muted"><${When} time=${error.failed_at} /></span>`}
     </header>
-    <div class="inside">
-      <p><b><bdi>${error.type ?? 'Error'}</bdi></b></p>
-      <p><bdi>${reasonOf(error)}</bdi></p>
+    <div class="inside failure">
+      <p><b><${Text} text=${error.type ?? 'Error'} /></b></p>
+      <p><${Text} text=${reasonOf(error)} /></p>
       ${
         error.backtrace.length > 0 &&
-        html`<pre class="backtrace" tabindex="0">${error.backtrace.join('\n')}</pre>`
+        html`<pre class="backtrace" tabindex="0">${visible(error.backtrace.join('\n'))}</pre>`
       }
     </div>
   </section>`

@@ -44,7 +44,7 @@ const columns = [
           html`<span class="under" key=${door}>${doorName(door)} ${address}</span>`,
       ),
   },
-  { id: 'version', label: 'Version', cell: ({ version }) => version ?? '–' },
+  { id: 'version', label: 'Version', cell: ({ version }) => version ?? 'not known' },
   {
     id: 'up',
     label: 'Up',
@@ -81,6 +81,7 @@ export function NodesPage() {
     />
     <${Trouble} error=${error} />
     ${!data && !error && html`<${Loading} />`}
+    ${data && html`<${Versions} nodes=${data.nodes} />`}
     ${
       data &&
       html`<${Table}
@@ -91,4 +92,19 @@ export function NodesPage() {
     />`
     }
   </div>`
+}
+
+/**
+ * Says that gateways differ in their version, if they do.
+ *
+ * @param {{ nodes: readonly Node[] }} props
+ */
+function Versions({ nodes }) {
+  const versions = new Set(
+    nodes.map(({ version }) => version).filter((version) => version !== null),
+  )
+  if (versions.size < 2) return null
+  return html`<p class="notice warn" role="status" data-versions>
+    The gateways are of several versions: ${[...versions].sort().join(', ')}. A page shows what the gateway knows that answers it.
+  </p>`
 }

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { pathWith } from '../api.js'
 import { brief, count, duration, plural, rate } from '../format.js'
-import { Badge, Empty, Name, NotShown, PageHead, Switch, Trouble } from '../parts/bits.js'
+import { Badge, Empty, Name, NotShown, PageHead, Switch, Text, Trouble } from '../parts/bits.js'
 import { useOrders } from '../parts/confirm-act.js'
 import { FailureGroups } from '../parts/failures.js'
 import { standingColumns } from '../parts/figures.js'
@@ -147,7 +147,7 @@ const workerColumns = [
     cell: (worker) => html`<a href=${hrefOf('worker', worker.worker)}>
         <${Name} name=${worker.name || worker.address || worker.worker} />
       </a>
-      <span class="under"><bdi>${worker.name && placeOf(worker)}</bdi></span>`,
+      <span class="under"><${Text} text=${worker.name && placeOf(worker)} /></span>`,
   },
   { id: 'node', label: 'Gateway', cell: ({ node }) => html`<span class="mono">${node}</span>` },
   {

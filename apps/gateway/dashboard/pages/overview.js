@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { useMemo } from '../lib/hooks.js'
 import { brief, count, duration, plural, rate, stamp } from '../format.js'
-import { Code, Empty, Name, NotShown, PageHead, Switch, When } from '../parts/bits.js'
+import { Code, Empty, Name, NotShown, PageHead, Switch, Text, When } from '../parts/bits.js'
 import { Figure } from '../parts/figures.js'
 import { HistoryPlots } from '../parts/history-plots.js'
 import { useTrends } from '../parts/list-page.js'
@@ -29,7 +29,7 @@ export function OverviewPage({ route }) {
   const own = useOwnGlobs()
   const span = route.query.get('span') ?? 'live'
   const hint =
-    own === undefined ? 'The whole store' : html`Functions and queues of <bdi>${own}</bdi>`
+    own === undefined ? 'The whole store' : html`Functions and queues of <${Text} text=${own} />`
   return html`<div>
     <${PageHead}
       title="Overview"
@@ -71,12 +71,12 @@ const losses = /** @type {Readonly<Record<string, string>>} */ ({
 })
 
 /** @param {{ live: import('../live.js').Live }} props */
-function Connection({ live: { state, trouble, lostAtMs = Date.now() } }) {
+function Connection({ live: { state, trouble, nowMs, lostAtMs = nowMs } }) {
   if (trouble) {
     const since = new Date(lostAtMs).toISOString()
     return html`<p class="notice bad" role="alert" data-lost=${trouble.code}>
       <span>
-        <b>${losses[trouble.code] ?? 'The figures are lost'}</b> since ${stamp(since)}${' '}(<${When} time=${since} />). <bdi>${trouble.error}</bdi> The page shows how it was.
+        <b>${losses[trouble.code] ?? 'The figures are lost'}</b> since ${stamp(since)}${' '}(<${When} time=${since} />). <${Text} text=${trouble.error} /> The page shows how it was.
       </span>
     </p>`
   }
@@ -192,7 +192,7 @@ function Busiest({ overview }) {
       isMain: true,
       cell: ({ function: fn, queue, waits_for: reason }) =>
         html`<a href=${hrefOf('jobs', '', { function: fn, queue })}><${Name} name=${fn} /></a>
-        <span class="under">in <bdi>${queue}</bdi></span>
+        <span class="under">in <${Text} text=${queue} /></span>
         <${WaitWords} reason=${reason} />`,
     },
     {

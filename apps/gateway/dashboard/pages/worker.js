@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { pathWith } from '../api.js'
 import { bytes, count, duration, plural } from '../format.js'
-import { Empty, Name, NotShown, PageHead, Trouble, When, doorName } from '../parts/bits.js'
+import { Empty, Name, NotShown, PageHead, Text, Trouble, When, doorName } from '../parts/bits.js'
 import { WorkerState, placeOf, progressWords } from '../parts/held-jobs.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
@@ -24,7 +24,7 @@ const columns = [
   {
     id: 'progress',
     label: 'Progress',
-    cell: (job) => html`<bdi>${progressWords(job) || '–'}</bdi>`,
+    cell: (job) => html`<${Text} text=${progressWords(job) || '–'} />`,
   },
 ]
 
@@ -100,6 +100,6 @@ function factsOf(worker) {
     .filter(([, value]) => value !== false)
     .map(([label, value]) => [
       html`<dt key=${`${label} name`}>${label}</dt>`,
-      html`<dd key=${label}><bdi>${value}</bdi></dd>`,
+      html`<dd key=${label}>${typeof value === 'string' ? html`<${Text} text=${value} />` : value}</dd>`,
     ])
 }

@@ -1,6 +1,6 @@
 import { html } from '../html.js'
 import { bytes, count, duration, plural } from '../format.js'
-import { Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
+import { Code, Empty, Loading, Name, PageHead, Text, Trouble, doorName } from '../parts/bits.js'
 import { useOrders } from '../parts/confirm-act.js'
 import { Figure } from '../parts/figures.js'
 import { HeldJob, WorkerState, placeOf } from '../parts/held-jobs.js'
@@ -165,7 +165,7 @@ const workerColumns = [
     cell: (worker) => html`<a href=${hrefOf('worker', worker.worker)}>
         <${Name} name=${worker.name || worker.address || worker.worker} />
       </a>
-      <span class="under"><bdi>${[doorName(worker.door), worker.name && placeOf(worker), ...worker.labels].filter(Boolean).join(' · ')}</bdi></span>`,
+      <span class="under"><${Text} text=${[doorName(worker.door), worker.name && placeOf(worker), ...worker.labels].filter(Boolean).join(' · ')} /></span>`,
   },
   {
     id: 'state',

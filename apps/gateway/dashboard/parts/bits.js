@@ -67,7 +67,7 @@ export function Empty({ title, children }) {
       ${children}
       ${
         own !== undefined &&
-        html`<p>Of jobs, functions, queues and cron entries you see those of <bdi>${own}</bdi> alone.</p>`
+        html`<p>Of jobs, functions, queues and cron entries you see those of <${Text} text=${own} /> alone.</p>`
       }
     </div>
   </div>`
@@ -100,6 +100,7 @@ const obstacles = /** @type {Readonly<Record<string, string>>} */ ({
   not_running: 'The gateway is not ready',
   not_yours: 'This is not yours',
   too_many_requests: 'The gateway is busy',
+  former_version: 'The gateway is of a former version',
 })
 
 /**
@@ -243,6 +244,15 @@ export function When({ time }) {
   const nowMs = useNow()
   if (time === null) return html`<span class="muted">–</span>`
   return html`<time datetime=${time} title=${stamp(time)}>${fromNow(time, nowMs)}</time>`
+}
+
+/**
+ * A text from outside, which stays apart from the words around it.
+ *
+ * @param {{ text: string }} props
+ */
+export function Text({ text }) {
+  return html`<bdi>${visible(text)}</bdi>`
 }
 
 /**

@@ -4,7 +4,7 @@ import { count, plural } from '../format.js'
 import { hrefOf } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
 import { ActDialog } from './act-dialog.js'
-import { Empty, Loading, Name, Switch, Trouble, When } from './bits.js'
+import { Empty, Loading, Name, Switch, Text, Trouble, When } from './bits.js'
 import { Sparkline } from './sparkline.js'
 import { Pager, Table } from './table.js'
 
@@ -170,7 +170,7 @@ function columnsOf(filterOf) {
       cell: (group) => html`<a href=${hrefOf('jobs', '', filterOf(group))}>
           <${Name} name=${group.type || 'No kind'} />
         </a>
-        <span class="under wrapped"><bdi>${group.line || 'no message'}</bdi></span>`,
+        <span class="under wrapped"><${Text} text=${group.line || 'no message'} /></span>`,
     },
     { id: 'jobs', label: 'Jobs', isNumber: true, sort: 'jobs', cell: ({ jobs }) => count(jobs) },
     {

@@ -1,6 +1,6 @@
 import { html } from '../html.js'
 import { hrefOf } from '../router.js'
-import { Badge, Name, When } from './bits.js'
+import { Badge, Name, Text, When } from './bits.js'
 
 /** @typedef {import('../types.d.ts').Worker} Worker */
 /** @typedef {Worker['jobs'][number]} Held */
@@ -21,7 +21,7 @@ export function HeldJob({ job }) {
   const noted = progressWords(job)
   return html`<span class="held">
     <a class="mono" href=${hrefOf('job', job.id)}>${job.id}</a>${' '}<${Name} name=${job.function} />
-    <span class="muted">${' '}taken <${When} time=${job.since} />${noted && html`, <bdi>${noted}</bdi>`}</span>
+    <span class="muted">${' '}taken <${When} time=${job.since} />${noted && html`, <${Text} text=${noted} />`}</span>
   </span>`
 }
 

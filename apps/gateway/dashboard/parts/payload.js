@@ -1,13 +1,15 @@
 import { html } from '../html.js'
-import { useState } from '../lib/hooks.js'
+import { useMemo, useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
 import { bytes } from '../format.js'
 import { dumped, indented, visible } from '../payload-text.js'
 import { useRead } from '../state.js'
-import { Badge, Switch } from './bits.js'
+import { Badge, Switch, Trouble } from './bits.js'
 
-/** @typedef {import('../types.d.ts').BytesShown} BytesShown */
 /** @typedef {import('../types.d.ts').JobDetail} JobDetail */
+
+/** The gateway cuts longer parts of a job, where nothing else is asked for. */
+const shownBytes = 65_536
 
 const views = /** @type {const} */ ([
   ['json', 'JSON'],
@@ -16,40 +18,56 @@ const views = /** @type {const} */ ([
 ])
 
 /**
- * Bytes of a job as JSON, text or hexadecimal digits.
+ * Bytes of a job as JSON, text or hexadecimal digits. They do not change, so they are read once.
  *
  * @param {object} props
  * @param {string} props.title
  * @param {string} props.job its id
- * @param {BytesShown} props.shown as text where they are one
+ * @param {number} props.size bytes
  * @param {'payload' | 'output'} props.part
  */
-export function Payload({ title, job, shown, part }) {
-  const text = typeof shown.value === 'string' ? shown.value : ''
-  const json = shown.form === 'text' && !shown.is_cut ? indented(text) : undefined
+export function Payload({ title, job, size, part }) {
+  /** @type {import('../state.js').Reading<JobDetail>} */
+  const { data, error } = useRead(pathWith('/jobs', job), { payload: 'text' }, 0)
+  const { value, form, is_cut: isCut = false } = data?.[part] ?? {}
+  const text = form === 'text' ? String(value) : ''
+  const json = useMemo(() => (isCut ? undefined : indented(text)), [text, isCut])
   const [chosen, setView] = useState(/** @type {string | undefined} */ (undefined))
-  const usual = shown.form === 'hex' ? 'hex' : json === undefined ? 'text' : 'json'
+  const usual = form === 'hex' ? 'hex' : json === undefined ? 'text' : 'json'
   const view = chosen ?? usual
   const able = views.filter(
     ([name]) =>
-      name === 'hex' || (shown.form === 'text' && (name === 'text' || json !== undefined)),
+      (name === 'hex' && form !== 'none') ||
+      (form === 'text' && (name === 'text' || json !== undefined)),
   )
-  return html`<section class="panel">
+  return html`<section class="panel" aria-busy=${data || error ? 'false' : 'true'}>
     <header>
-      <h2>${title} <span class="muted">${bytes(shown.size_bytes)}</span></h2>
-      ${shown.is_cut && html`<${Badge} tone="retry">${shown.form === 'none' ? 'Too long to show' : 'Cut'}<//>`}
-      <${Switch} label=${`${title} as`} value=${view} options=${able} onChange=${setView} />
+      <h2>${title} <span class="muted">${bytes(size)}</span></h2>
+      ${isCut && form !== 'none' && html`<${Badge} tone="retry">Cut: the first ${bytes(shownBytes)}<//>`}
+      ${data && able.length > 0 && html`<${Switch} label=${`${title} as`} value=${view} options=${able} onChange=${setView} />`}
     </header>
+    <${Trouble} error=${data ? undefined : error} />
     ${
-      view === 'hex'
+      data &&
+      (view === 'hex'
         ? html`<${Hex} job=${job} part=${part} />`
         : html`<pre class="payload" dir="ltr" tabindex="0">${
-            shown.size_bytes === 0
-              ? html`<span class="muted">Empty</span>`
-              : visible(view === 'json' && json !== undefined ? json : text)
-          }</pre>`
+            placeholderOf(size, form) ??
+            visible(view === 'json' && json !== undefined ? json : text)
+          }</pre>`)
     }
   </section>`
+}
+
+/**
+ * Words in the place of bytes that are not shown.
+ *
+ * @param {number} size
+ * @param {string | undefined} form
+ */
+function placeholderOf(size, form) {
+  if (size === 0) return html`<span class="muted">Empty</span>`
+  return form === 'none' ? html`<span class="muted">Too long to show</span>` : undefined
 }
 
 /** @param {{ job: string, part: 'payload' | 'output' }} props */

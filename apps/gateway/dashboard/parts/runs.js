@@ -3,7 +3,7 @@ import { pathWith } from '../api.js'
 import { duration, plural } from '../format.js'
 import { hrefOf } from '../router.js'
 import { useRead } from '../state.js'
-import { Badge, Empty, Name, NotShown, PageHead, StateBadge, Trouble, When } from './bits.js'
+import { Badge, Empty, Name, NotShown, PageHead, StateBadge, Text, Trouble, When } from './bits.js'
 import { Table } from './table.js'
 
 /** @typedef {import('../types.d.ts').Runs} Runs */
@@ -60,7 +60,7 @@ const columns = [
         ? html`<span class="mono" title="The job is gone">${job}</span>`
         : html`<a class="mono" href=${hrefOf('job', job)}>${job}</a>`
     }
-      ${(type || line) && html`<span class="under error"><bdi>${[type, line].filter(Boolean).join(': ')}</bdi></span>`}`,
+      ${(type || line) && html`<span class="under error"><${Text} text=${[type, line].filter(Boolean).join(': ')} /></span>`}`,
   },
   {
     id: 'end',

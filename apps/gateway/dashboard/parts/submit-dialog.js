@@ -3,8 +3,8 @@ import { useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
 import { indented } from '../payload-text.js'
 import { go, hrefOf } from '../router.js'
-import { useAct, useShared } from '../state.js'
-import { Form, Trouble } from './bits.js'
+import { useAct, useRead, useShared } from '../state.js'
+import { Form, Loading, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
 import { JobForm, termsOf } from './job-form.js'
 import { NameField } from './name-field.js'
@@ -48,14 +48,27 @@ export function SubmitDialog({ onClose }) {
 const replaceable = ['waiting', 'scheduled', 'retry', 'dead']
 
 /**
- * Hands a job in once more, as it is or changed; the old one stays, or the new one takes its place. The bytes stay the same unless the
- * text is edited.
+ * Hands a job in once more, as it is or changed, once its payload is read.
+ *
+ * @param {{ id: string, onClose: () => void }} props
+ */
+export function ResubmitDialog({ id, onClose }) {
+  /** @type {import('../state.js').Reading<JobDetail>} */
+  const { data, error } = useRead(pathWith('/jobs', id), { payload: 'text' }, 0)
+  if (data) return html`<${Resubmit} job=${data} onClose=${onClose} />`
+  return html`<${Dialog} title="Edit and resubmit" onClose=${onClose}>
+    ${error === undefined ? html`<${Loading} />` : html`<${Trouble} error=${error} />`}
+  <//>`
+}
+
+/**
+ * The old job stays, or the new one takes its place. The bytes stay the same unless the text is edited.
  *
  * @param {object} props
  * @param {JobDetail} props.job with its payload as text where it is one
  * @param {() => void} props.onClose
  */
-export function ResubmitDialog({ job, onClose }) {
+function Resubmit({ job, onClose }) {
   const { value, form, is_cut: isCut } = job.payload
   const before = form === 'text' && !isCut ? String(value) : undefined
   const mayReplace =

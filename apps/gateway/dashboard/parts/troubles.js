@@ -1,8 +1,8 @@
 import { html } from '../html.js'
 import { brief, bytes, count, plural } from '../format.js'
 import { hrefOf } from '../router.js'
-import { useIsAdmin, useMayAct, useRead } from '../state.js'
-import { Badge, Name, When } from './bits.js'
+import { useIsAdmin, useMayAct, useRead, useShared } from '../state.js'
+import { Badge, Name, NotShown, Text, When } from './bits.js'
 import { useOrders } from './confirm-act.js'
 import { Sparkline } from './sparkline.js'
 import { mendingOf, zoned } from './waits.js'
@@ -33,11 +33,16 @@ const hourMs = 3_600_000
 /** Lists what is wrong, each with the act or the page that mends it. */
 export function TroubleList() {
   /** @type {import('../state.js').Reading<Troubles>} */
-  const { data, reload } = useRead('/troubles', {}, everyMs.troubles)
+  const reading = useRead('/troubles', {}, everyMs.troubles)
+  const { data, reload } = reading
   const { ask, dialog } = useOrders(reload)
   const groups = useLateErrors()
-  // A gateway of a former version does not say it.
-  if (!data) return null
+  if (!data) {
+    return html`<section class="panel troubles" aria-label="What is wrong">
+      <header><h2>What is wrong</h2></header>
+      <${NotShown} reading=${reading} none="Nothing is known" />
+    </section>`
+  }
   const { troubles, more, servers } = data
   return html`<section class="panel troubles" aria-label="What is wrong">
     <header>
@@ -102,8 +107,9 @@ function useLateErrors() {
     { sort: 'last_failed', order: 'desc', limit: errorsShown },
     everyMs.errors,
   )
+  const { live } = useShared()
   return (data?.groups ?? []).filter(
-    ({ last_failed_at: time }) => time !== null && Date.parse(time) > Date.now() - hourMs,
+    ({ last_failed_at: time }) => time !== null && Date.parse(time) > live.nowMs - hourMs,
   )
 }
 
@@ -120,8 +126,8 @@ function ErrorRow({ group }) {
       <a href=${hrefOf('errors', '', { sort: 'last_failed', order: 'desc' })}>
         <${Name} name=${type || line || 'No message'} />
       </a>
-      ${' '}<span class="muted">of <bdi>${functions.join(', ')}</bdi>, <${When} time=${last} /></span>
-      <span class="under wrapped"><bdi>${type ? line : ''}</bdi></span>
+      ${' '}<span class="muted">of <${Text} text=${functions.join(', ')} />, <${When} time=${last} /></span>
+      <span class="under wrapped"><${Text} text=${type ? line : ''} /></span>
       <span class="under">${words}</span>
     </span>
     <span class="muted figure">${plural(jobs, 'job')}</span>

@@ -75,7 +75,7 @@ export interface WaitingAnswer {
   }
 }
 
-/** The length of a payload, and its first bytes. */
+/** The length of a payload, or of another part of a job, and its first bytes. */
 export interface PayloadStart {
   readonly bytes: number
   /** Absent where it is too long to be read for that. */
@@ -84,6 +84,16 @@ export interface PayloadStart {
 
 /** Payloads up to this length have their start in lists, bytes. */
 export const startedBytes = 64 * 1024
+
+/** The part of jobs whose first bytes are read. */
+export interface StartRequest {
+  /** `input`, which is the payload. */
+  readonly part?: 'input' | 'output' | 'envelope'
+  /** The first bytes that are wanted. */
+  readonly bytes: number
+  /** A longer part is not read, bytes. {@link startedBytes}. */
+  readonly longest?: number
+}
 
 /** How full a limit is. */
 export interface LimitAnswer {
@@ -146,11 +156,11 @@ export interface InspectStore {
   standing(lane: string, id: number): Promise<Standing | undefined>
   /** In the order of the questions, each about another lane. */
   waits(questions: readonly LaneQuestion[]): Promise<readonly LaneAnswer[]>
-  /** The first `bytes` of payloads, in the order of up to a hundred ids. */
+  /** First bytes in the order of up to a hundred ids. A part that is absent is empty. */
   payloadStarts(
     lane: string,
     ids: readonly number[],
-    bytes: number,
+    request: StartRequest,
   ): Promise<readonly PayloadStart[]>
   /** In the order of the limits, which have the names of {@link limitNames}. `nowMs`: the store's time. */
   limits(

@@ -9,6 +9,7 @@ import {
   type LaneOpenness,
   type LaneQuestion,
   type PayloadStart,
+  type StartRequest,
   startedBytes,
   type LimitAnswer,
   type ServerReport,
@@ -107,10 +108,11 @@ export class RedisInspection extends ContextPart implements InspectStore {
   async payloadStarts(
     lane: string,
     ids: readonly number[],
-    bytes: number,
+    { part = 'input', bytes, longest = startedBytes }: StartRequest,
   ): Promise<readonly PayloadStart[]> {
     const { run, keys } = this.context
-    const args = [lane, bytes, startedBytes, startsBudget, ...ids]
+    const budget = Math.max(startsBudget, longest)
+    const args = [lane, bytes, longest, budget, part, ...ids]
     const reply = await run('payload-starts', [keys.busy(lane)], args)
     return (reply as [number, Buffer][]).map(([length, start]) => ({
       bytes: length,

@@ -123,13 +123,21 @@ describeApi('reads of the API', () => {
       'SUBMIT_JOB_BG',
       'f',
       '',
-      Buffer.alloc(4 * 1024 * 1024 + 1, 0x61),
+      Buffer.alloc(8 * 1024 * 1024 + 1, 0x61),
     )
     const longJob = await api.job(long)
     expect(longJob.payload).toEqual({
-      size_bytes: 4 * 1024 * 1024 + 1,
+      size_bytes: 8 * 1024 * 1024 + 1,
       form: 'none',
       value: null,
+      is_cut: true,
+    })
+    const fiveMib = 5 * 1024 * 1024
+    const started = await client.submit('SUBMIT_JOB_BG', 'f', '', Buffer.alloc(fiveMib, 0x62))
+    expect((await api.job(started, 'payload=text&max_payload_bytes=3')).payload).toEqual({
+      size_bytes: fiveMib,
+      form: 'text',
+      value: 'bbb',
       is_cut: true,
     })
     expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])

@@ -115,11 +115,22 @@ export function inspectContract({ open, test }: ContractTests): void {
         aJob({ input: long }),
         aJob({ input: bytes('') }),
       ])
-      const starts = await store.inspect.payloadStarts('mail', [3, 1, 2, 9], 4)
+      const starts = await store.inspect.payloadStarts('mail', [3, 1, 2, 9], { bytes: 4 })
       expect(starts).toEqual([
         { bytes: 0, start: Buffer.from('') },
         { bytes: 5, start: Buffer.from('hell') },
         { bytes: long.length },
+        { bytes: 0, start: Buffer.from('') },
+      ])
+      // One job alone may be asked for a longer one, and for another part.
+      const asked = { bytes: 4, longest: long.length }
+      expect(await store.inspect.payloadStarts('mail', [1], asked)).toEqual([
+        { bytes: 5, start: Buffer.from('hell') },
+      ])
+      expect(await store.inspect.payloadStarts('mail', [2], asked)).toEqual([
+        { bytes: long.length, start: long.subarray(0, 4) },
+      ])
+      expect(await store.inspect.payloadStarts('mail', [1], { ...asked, part: 'output' })).toEqual([
         { bytes: 0, start: Buffer.from('') },
       ])
     })

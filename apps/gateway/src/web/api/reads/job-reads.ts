@@ -7,19 +7,27 @@ import {
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { inPieces } from '../../../in-pieces.ts'
-import { parseJson } from '../../../json.ts'
 import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { isoTime, pageSizes } from '../schemas/common.ts'
 import type { Scope } from '../scope.ts'
 import type { FoundJob } from './job-scan.ts'
-import { attemptsView, diedAtMs, fitsFilter, nodeOfToken, summaryOf, stateOf } from './job-view.ts'
+import {
+  attemptsView,
+  diedAtMs,
+  errorOf,
+  fitsFilter,
+  nodeOfToken,
+  summaryOf,
+  stateOf,
+  wholeTrace,
+} from './job-view.ts'
 import type { Reason } from './waits/reason.ts'
 import { TimedJobs } from './timed-jobs.ts'
 import { identityOf } from './worker-reads.ts'
 import { lastRuns } from './run-reads.ts'
 import { payloadStarts } from './payload-starts.ts'
-import { shownPayloadBytes, viewOf } from './payload-view.ts'
+import { envelopeView, shownPayloadBytes, viewOf } from './payload-view.ts'
 import type { HandlerParts } from '../handler-parts.ts'
 
 /** Jobs that are put in words per turn of the event loop, about a millisecond's work. */
@@ -81,16 +89,23 @@ export function jobReads(parts: HandlerParts) {
       const job = await names.demand(params.job)
       scope?.demandJob(job)
       const standing = await standingOf(job, scheduler)
-      const isShown = payload !== 'none' && standing.inputBytes <= shownPayloadBytes
-      const [withEnvelope, whole] = await Promise.all([
-        scheduler.jobs.look(job, ['envelope']),
-        isShown ? scheduler.jobs.read(job) : undefined,
-      ])
       const found = { job, placed: standing }
-      const [reason = null] = await waits.ofJobs([found])
       const hasEnded = ['succeeded', 'failed'].includes(stateOf(job, standing))
+      const startOf = async (part: 'input' | 'output' | 'envelope', isWanted = true) => {
+        if (!isWanted) return undefined
+        const asked = { part, bytes: maxBytes, longest: shownPayloadBytes }
+        return (await scheduler.inspect.payloadStarts(job.lane, [job.id], asked))[0]
+      }
+      const isShown = payload !== 'none'
+      const [[reason = null], envelope, input, output] = await Promise.all([
+        waits.ofJobs([found]),
+        startOf('envelope'),
+        startOf('input', isShown),
+        startOf('output', isShown && hasEnded),
+      ])
       return {
         ...shown(found, reason),
+        error: errorOf(job.failure, wholeTrace),
         attempts: attemptsView(job),
         reserve_for_seconds: job.reserveForSeconds ?? null,
         retention_seconds: job.retentionSeconds ?? null,
@@ -100,9 +115,9 @@ export function jobReads(parts: HandlerParts) {
         ...timesOf(job, stateOf(job, standing), standing),
         run_seconds: hasEnded ? await runSecondsOf(job, scheduler) : null,
         resubmitted_from: job.origin ?? null,
-        envelope: jsonOrNull(withEnvelope?.envelope),
-        payload: viewOf(whole?.input, standing.inputBytes, payload, maxBytes),
-        output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, maxBytes) : null,
+        ...envelopeView(envelope ?? { bytes: 0 }),
+        payload: viewOf(input?.start, standing.inputBytes, payload),
+        output: hasEnded ? viewOf(output?.start, standing.outputBytes, payload) : null,
       } satisfies Static<typeof jobDetail>
     },
   } satisfies Partial<Handlers>
@@ -205,13 +220,5 @@ function timesOf(job: JobState, state: string, placed: Standing) {
     requeued_at: isoTime(rerunAtMs),
     moved_at: movedFrom === null ? null : isoTime(Number(movedAt)),
     moved_from: movedFrom,
-  }
-}
-
-function jsonOrNull(text: string | undefined): unknown {
-  try {
-    return text === undefined ? null : parseJson(text)
-  } catch {
-    return text
   }
 }

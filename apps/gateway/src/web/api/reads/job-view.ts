@@ -6,7 +6,7 @@ import {
   storeDefaults,
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
-import { attemptsOf, firstLineOf } from '../../../bridge/attempts.ts'
+import { attemptBounds, attemptsOf, firstLineOf, linesOf } from '../../../bridge/attempts.ts'
 import { defaultFaktoryRetries } from '../../../bridge/faktory-retries.ts'
 import { parseJson } from '../../../json.ts'
 import { isoTime } from '../schemas/common.ts'
@@ -69,7 +69,7 @@ export function summaryOf(
     waiting_clients: job.waiting,
     progress: progressOf(job),
     waits_for: waitsFor,
-    error: errorOf(job.failure),
+    error: errorOf(job.failure, attemptBounds),
   }
 }
 
@@ -102,14 +102,20 @@ function numberOf(bytes: Buffer | undefined): number | null {
   return Number.isFinite(number) ? number : null
 }
 
-/** Lines of a backtrace that are shown. */
-const maxLines = 100
+/** Characters of a message that are shown, whoever wrote it. */
+const maxMessage = 1_000
+/** Lines of a backtrace that the page of a job shows, and characters of each; a list shows as much as of an attempt. */
+export const wholeTrace = { backtrace: 100, line: 1_000 } as const
 
 /** Faktory's `failure`, of which only what has the right type is shown. */
-export function errorOf(failure: string | undefined): JobSummaryView['error'] {
+export function errorOf(
+  failure: string | undefined,
+  bounds: { readonly backtrace: number; readonly line: number },
+): JobSummaryView['error'] {
   if (failure === undefined) return null
   const record = recordOf(failure)
-  const text = (name: string): string | null => textIn(record, name)
+  const text = (name: string): string | null =>
+    textIn(record, name)?.slice(0, maxMessage).toWellFormed() ?? null
   const { retry_count: tries, backtrace } = record
   return {
     type: text('errtype'),
@@ -117,7 +123,7 @@ export function errorOf(failure: string | undefined): JobSummaryView['error'] {
     failed_at: text('failed_at'),
     next_at: text('next_at'),
     retry_count: typeof tries === 'number' && Number.isInteger(tries) ? tries : null,
-    backtrace: Array.isArray(backtrace) ? backtrace.slice(0, maxLines).map(String) : [],
+    backtrace: Array.isArray(backtrace) ? linesOf(backtrace, bounds) : [],
   }
 }
 
@@ -150,7 +156,7 @@ export function failureOf(failure: string | undefined): {
 }
 
 function failureKindOf({ failure }: { readonly failure?: string | undefined }): FailureKind {
-  const { type, message } = errorOf(failure) ?? {}
+  const { type, message } = errorOf(failure, attemptBounds) ?? {}
   return {
     type: (type ?? '').slice(0, failureBounds.type),
     line: firstLineOf(message ?? '', failureBounds.line),

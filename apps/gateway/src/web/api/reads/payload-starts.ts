@@ -22,7 +22,7 @@ export async function payloadStarts(
     await Promise.all(
       [...some].map(async ([lane, jobs]) => {
         const ids = jobs.map(({ job }) => job.id)
-        const read = await inspect.payloadStarts(lane, ids, startBytes)
+        const read = await inspect.payloadStarts(lane, ids, { bytes: startBytes })
         for (const [place, one] of jobs.entries()) starts.set(one, startText(read[place]?.start))
       }),
     )

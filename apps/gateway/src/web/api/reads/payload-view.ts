@@ -1,34 +1,56 @@
 import { isUtf8 } from 'node:buffer'
+import type { PayloadStart } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { parseJson } from '../../../json.ts'
 import type { bytesShown, payloadForms } from '../schemas/jobs.ts'
 
-/** A longer payload is not read: only its size is said. */
-export const shownPayloadBytes = 4 * 1024 * 1024
+/** A longer payload is not read: only its size is said. Reading the start of one takes the store some 15 ms. */
+export const shownPayloadBytes = 8 * 1024 * 1024
 
 export type PayloadForm = (typeof payloadForms)[number]
 
-/** Bytes as the API shows them, cut where they are longer than asked for. */
+/** Bytes as the API shows them, of which only the first may have been read; none: only their number is shown. */
 export function viewOf(
-  bytes: Buffer | undefined,
+  start: Buffer | undefined,
   sizeBytes: number,
   form: PayloadForm,
-  maxBytes: number,
 ): Static<typeof bytesShown> {
-  if (form === 'none' || !bytes) {
+  if (form === 'none' || !start) {
     return { size_bytes: sizeBytes, form: 'none', value: null, is_cut: sizeBytes > 0 }
   }
-  const shown = bytes.subarray(0, maxBytes)
-  const isCut = shown.length < bytes.length
+  const isCut = start.length < sizeBytes
   const rest = { size_bytes: sizeBytes, is_cut: isCut }
   if (form === 'json' || form === 'auto') {
-    const json = isCut ? undefined : jsonOf(bytes)
+    const json = isCut ? undefined : jsonOf(start)
     if (json) return { ...rest, form: 'json', value: json.value }
   }
-  // A cut may be in the middle of a character.
-  const text = isCut ? wholeCharacters(shown) : shown
-  if (form !== 'hex' && isUtf8(text)) return { ...rest, form: 'text', value: text.toString() }
-  return { ...rest, form: 'hex', value: shown.toString('hex') }
+  const text = textOf(start, isCut)
+  if (form !== 'hex' && text !== undefined) return { ...rest, form: 'text', value: text }
+  return { ...rest, form: 'hex', value: start.toString('hex') }
+}
+
+/** A Faktory job without its arguments: JSON, or its text where that is cut, too deep or no JSON; null without one. */
+export function envelopeView({ bytes, start }: PayloadStart) {
+  const isCut = bytes > (start?.length ?? 0)
+  const text = start && bytes > 0 ? textOf(start, isCut) : undefined
+  return {
+    envelope: isCut ? (text ?? null) : jsonOrText(text),
+    envelope_is_cut: isCut,
+  }
+}
+
+/** A cut may be in the middle of a character. Undefined for what is no text. */
+function textOf(start: Buffer, isCut: boolean): string | undefined {
+  const whole = isCut ? wholeCharacters(start) : start
+  return isUtf8(whole) ? whole.toString() : undefined
+}
+
+function jsonOrText(text: string | undefined): unknown {
+  try {
+    return text === undefined ? null : parseJson(text)
+  } catch {
+    return text
+  }
 }
 
 /** Only what JSON alone says: a number that is not exact as a number is shown as text. */

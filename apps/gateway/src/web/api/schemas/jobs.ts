@@ -82,7 +82,7 @@ const failure = strict({
   failed_at: orNull(Type.String()),
   next_at: orNull(Type.String()),
   retry_count: orNull(Type.Integer()),
-  backtrace: words(),
+  backtrace: words('At most 100 lines; of a list the first 10, cut'),
 })
 
 const summary = {
@@ -198,7 +198,11 @@ export const jobDetail = strict({
   moved_at: orNull(Type.String(), 'When an operator moved it to its queue'),
   moved_from: orNull(Type.String(), 'Its id before that, which leads to it for 7 days'),
   resubmitted_from: orNull(Type.String(), 'The id of the job that it is another run of'),
-  envelope: orNull(Type.Unknown(), 'The Faktory job as pushed, without its arguments'),
+  envelope: orNull(
+    Type.Unknown(),
+    'The Faktory job as pushed, without its arguments; a text where it is cut, or nests too deep',
+  ),
+  envelope_is_cut: Type.Boolean({ description: 'It is longer than a payload may be, and cut' }),
   payload: bytesShown,
   output: orNull(bytesShown, 'Of a job that has ended and is kept'),
 })
