@@ -44,7 +44,8 @@ export function FunctionsPage({ route }) {
     },
   ]
   return html`<${ListPage}
-    ...${{ route, columns }}
+    route=${route}
+    columns=${columns}
     path="/functions"
     rowsOf=${(/** @type {FunctionPage} */ { functions }) => functions}
     keyOf=${(/** @type {FunctionEntry} */ { lane }) => lane}

@@ -117,7 +117,16 @@ export function JobsPage({ route }) {
     <${JobFilters} filter=${filter} hasState=${!own} onChange=${change} />
     <${Trouble} error=${error} />
     ${!search && !error && html`<${Loading} />`}
-    ${isLong && html`<${Progress} ...${{ search, stage, stop, goOn, reload }} />`}
+    ${
+      isLong &&
+      html`<${Progress}
+      search=${search}
+      stage=${stage}
+      stop=${stop}
+      goOn=${goOn}
+      reload=${reload}
+    />`
+    }
     ${
       search &&
       (jobs.length > 0

@@ -174,7 +174,9 @@ function WorkersOf({ place }) {
     ${
       data.workers.length > 0
         ? html`<${Table}
-          ...${{ columns: workerColumns, rows: data.workers, caption: 'Workers' }}
+          columns=${workerColumns}
+          rows=${data.workers}
+          caption="Workers"
           keyOf=${(/** @type {Worker} */ { worker }) => worker}
         />`
         : html`<${Empty} title="No worker at a gateway named it or has a job of it" />`
@@ -210,7 +212,9 @@ function Entries({ one, kind, onAsk }) {
       ${more > 0 && html`<span class="muted">and ${count(more)} with less to do</span>`}
     </header>
     <${Table}
-      ...${{ columns, rows: one.entries, caption: kind === 'function' ? 'Queues' : 'Functions' }}
+      columns=${columns}
+      rows=${one.entries}
+      caption=${kind === 'function' ? 'Queues' : 'Functions'}
       keyOf=${(/** @type {FunctionEntry} */ { lane }) => lane}
     />
   </section>`
@@ -226,6 +230,6 @@ function actsColumn(onAsk) {
     label: 'Acts',
     isHidden: true,
     isNumber: true,
-    cell: (entry) => html`<${LaneActs} ...${{ entry, onAsk }} />`,
+    cell: (entry) => html`<${LaneActs} entry=${entry} onAsk=${onAsk} />`,
   }
 }

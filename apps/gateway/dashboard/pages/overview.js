@@ -231,7 +231,12 @@ function Busiest({ overview }) {
     <header><h2>Functions with the most to do</h2><a href=${hrefOf('functions', '', { sort: 'waiting', order: 'desc' })}>All functions</a></header>
     ${
       busiest.length > 0
-        ? html`<${Table} caption="Functions with the most to do" ...${{ columns, keyOf }} rows=${busiest} />`
+        ? html`<${Table}
+          caption="Functions with the most to do"
+          columns=${columns}
+          keyOf=${keyOf}
+          rows=${busiest}
+        />`
         : overview.functions > 0
           ? html`<${Empty} title="Nothing waits and nothing runs" />`
           : html`<${Empty} title="No jobs so far">

@@ -49,7 +49,8 @@ export function QueuesPage({ route }) {
   ]
   const yours = useOwnGlobs() === undefined ? '' : ' of yours'
   return html`<${ListPage}
-    ...${{ route, columns }}
+    route=${route}
+    columns=${columns}
     path="/queues"
     rowsOf=${(/** @type {QueuePage} */ { queues }) => queues}
     keyOf=${(/** @type {QueueEntry} */ { queue }) => queue}

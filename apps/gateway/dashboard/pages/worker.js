@@ -58,7 +58,9 @@ export function WorkerPage({ route }) {
           worker.jobs.length === 0
             ? html`<${Empty} title="It has no job" />`
             : html`<${Table}
-              ...${{ columns, rows: worker.jobs, caption: 'Jobs of the worker' }}
+              columns=${columns}
+              rows=${worker.jobs}
+              caption="Jobs of the worker"
               keyOf=${(/** @type {Held} */ { id }) => id}
             />`
         }

@@ -60,7 +60,14 @@ function ConfirmAct({ order, onClose, onDone }) {
     say(typeof said === 'string' ? said : said(answer))
     onDone()
   })
-  return html`<${Confirm} act=${label} onConfirm=${run} ...${{ title, isDanger, isBusy, onClose }}>
+  return html`<${Confirm}
+    act=${label}
+    onConfirm=${run}
+    title=${title}
+    isDanger=${isDanger}
+    isBusy=${isBusy}
+    onClose=${onClose}
+  >
     ${means}
     <${Trouble} error=${error} />
   <//>`

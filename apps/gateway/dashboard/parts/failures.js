@@ -101,7 +101,10 @@ export function Failures({ place, shown, onChange }) {
       data &&
       (data.groups.length > 0
         ? html`<${Table}
-          ...${{ columns, sorting, rows: data.groups, caption: 'Failures by their error' }}
+          columns=${columns}
+          sorting=${sorting}
+          rows=${data.groups}
+          caption="Failures by their error"
           keyOf=${(/** @type {Group} */ { type, line }) => `${type} ${line}`}
           onSort=${(/** @type {Sorting} */ next) => onChange({ sorting: next, cursor: '' })}
         />`

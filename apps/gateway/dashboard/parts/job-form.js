@@ -32,8 +32,20 @@ export function JobForm({ terms, onChange, payloadHint, hasPayload = true, hasQu
         onInput=${(/** @type {string} */ queue) => onChange({ queue })}
       />`
       }
-      <${TextField} label="Level, 1 to 9" name="level" ...${{ terms, onChange }} pattern="[1-9]" />
-      <${TextField} label="Delay, seconds" name="delay" ...${{ terms, onChange }} pattern="[0-9]+" />
+      <${TextField}
+        label="Level, 1 to 9"
+        name="level"
+        terms=${terms}
+        onChange=${onChange}
+        pattern="[1-9]"
+      />
+      <${TextField}
+        label="Delay, seconds"
+        name="delay"
+        terms=${terms}
+        onChange=${onChange}
+        pattern="[0-9]+"
+      />
     </div>
     ${
       hasPayload &&

@@ -133,7 +133,7 @@ export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, nou
     cell: (row) => acts(row, ask),
   }
   return html`<div aria-busy=${busy}>
-    <${PageHead} ...${{ title, hint }} />
+    <${PageHead} title=${title} hint=${hint} />
     <div class="toolbar" role="search">
       <${SearchField}
         label=${`Search ${title.toLowerCase()}`}
@@ -150,7 +150,10 @@ export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, nou
         ? html`<${Table}
           caption=${title}
           columns=${[...columns, trend, ...(mayAct ? [actsOfRow] : [])]}
-          ...${{ rows, keyOf, sorting: list.sorting, onSort: list.onSort }}
+          rows=${rows}
+          keyOf=${keyOf}
+          sorting=${list.sorting}
+          onSort=${list.onSort}
         />`
         : none(list.contains !== ''))
     }

@@ -47,7 +47,10 @@ export function NameField({ label, name, kind, value, onInput, required = false 
     <input
       type="text"
       list=${`names-of-${name}`}
-      ...${{ name, value, required, ...form }}
+      name=${name}
+      value=${value}
+      required=${required}
+      ...${form}
       autocomplete="off"
       onInput=${(/** @type {InputEvent} */ event) =>
         onInput(/** @type {HTMLInputElement} */ (event.currentTarget).value)}

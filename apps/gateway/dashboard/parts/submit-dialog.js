@@ -152,7 +152,10 @@ function HandIn({
     <${Form} class="stack" onSubmit=${run}>
       ${children}
       <${JobForm}
-        ...${{ terms, payloadHint, hasQueue, hasPayload: payload !== undefined }}
+        terms=${terms}
+        payloadHint=${payloadHint}
+        hasQueue=${hasQueue}
+        hasPayload=${payload !== undefined}
         onChange=${(/** @type {Partial<JobTerms>} */ changes) => setTerms({ ...terms, ...changes })}
       />
       <${Trouble} error=${error ?? (fault && `The payload was JSON, and is none any more: ${fault}`)} />

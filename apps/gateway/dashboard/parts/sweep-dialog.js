@@ -41,11 +41,14 @@ export function SweepDialog({ sweep, onClose, onDone }) {
   if (!isDrop || kind === 'queue') {
     const place = kind === 'queue' ? { queue: name } : { function: name, ...(queue && { queue }) }
     return html`<${Deletion}
-      ...${{ sweep, title, onClose, onDone }}
+      sweep=${sweep}
+      title=${title}
+      onClose=${onClose}
+      onDone=${onDone}
       filter=${{ ...place, state: 'waiting' }}
     />`
   }
-  return html`<${FunctionDrop} ...${{ sweep, title, onClose, onDone }} />`
+  return html`<${FunctionDrop} sweep=${sweep} title=${title} onClose=${onClose} onDone=${onDone} />`
 }
 
 /** @typedef {{ sweep: Sweep, title: string, onClose: () => void, onDone: () => void }} Props */
@@ -64,7 +67,13 @@ function FunctionDrop({ sweep, title, onClose, onDone }) {
   const isBusy = parts?.some(({ workers, running }) => workers > 0 || running > 0)
   if (isBusy === false) {
     const filter = { function: name, ...(queue && { queue }) }
-    return html`<${Deletion} ...${{ sweep, title, onClose, onDone, filter }} />`
+    return html`<${Deletion}
+      sweep=${sweep}
+      title=${title}
+      onClose=${onClose}
+      onDone=${onDone}
+      filter=${filter}
+    />`
   }
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <${Trouble} error=${error} />

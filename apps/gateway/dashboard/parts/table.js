@@ -52,7 +52,14 @@ export function Table({ caption, columns, rows, keyOf, sorting, onSort, selectio
             />
           </th>`
           }
-          ${columns.map((column) => html`<${Head} key=${column.id} ...${{ column, sorting, onSort }} />`)}
+          ${columns.map(
+            (column) => html`<${Head}
+            key=${column.id}
+            column=${column}
+            sorting=${sorting}
+            onSort=${onSort}
+          />`,
+          )}
         </tr>
       </thead>
       <tbody>
