@@ -28,7 +28,6 @@ export type Job = Static<typeof jobs.jobPage>['jobs'][number]
 export type JobPage = Static<typeof jobs.jobPage>
 export type JobDetail = Static<typeof jobs.jobDetail>
 export type JobFilter = Static<typeof jobs.jobFilter>
-export type BytesShown = Static<typeof jobs.bytesShown>
 export type ActResult = Static<typeof actResult>
 /** If the jobs of a deletion can be brought back. */
 export type Undoing = Pick<Static<typeof deleteResult>, 'undo' | 'no_undo'>
