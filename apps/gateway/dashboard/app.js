@@ -1,5 +1,5 @@
 import { render } from './lib/preact.js'
-import { useCallback, useEffect, useMemo, useRef, useState } from './lib/hooks.js'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from './lib/hooks.js'
 import { Api, codeOf, wordsOf } from './api.js'
 import { duration } from './format.js'
 import { html } from './html.js'
@@ -123,12 +123,14 @@ function Main({ route }) {
   const main = useRef(/** @type {HTMLElement | null} */ (null))
   const place = `${route.page}/${route.id}`
   const before = useRef(place)
-  useEffect(() => {
+  // Before the page can be seen: keys that come then are for it, and not for a field that led to it.
+  useLayoutEffect(() => {
     if (before.current === place) return
     before.current = place
     globalThis.scrollTo(0, 0)
     // A screen reader goes on at the new page.
-    main.current?.querySelector('h1')?.focus()
+    const heading = main.current?.querySelector('h1')
+    ;(heading ?? main.current)?.focus()
   }, [place])
   const Page = pages.get(route.page) ?? NoPage
   const shown = hrefOf(route.page, route.id, Object.fromEntries(route.query))

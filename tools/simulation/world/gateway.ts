@@ -184,6 +184,7 @@ export class Gateway {
 }
 
 function actsOn(scheduler: Scheduler): ReturnType<typeof jobActs> {
+  let acts = 0
   const names = new JobNames(scheduler, new Handles('H', scheduler.registry))
   return jobActs({
     scheduler,
@@ -191,6 +192,7 @@ function actsOn(scheduler: Scheduler): ReturnType<typeof jobActs> {
     scan: new JobScan(scheduler),
     move: new JobMove(scheduler),
     imports: { bytesOf: () => Promise.resolve(0), jobsInLane: () => Promise.resolve([]) },
+    newActName: () => String((acts += 1)).padStart(12, '0'),
   })
 }
 

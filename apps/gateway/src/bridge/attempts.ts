@@ -1,26 +1,11 @@
 import type { FailureReport } from '@crossgear/core-scheduler'
-import { cutBytes, formatRfc3339, parseRfc3339 } from '@crossgear/fwp-codec'
+import { formatRfc3339, parseRfc3339 } from '@crossgear/fwp-codec'
 
 /**
  * Attempts that a record lists, characters of each one's kind and message, and lines of its backtrace. The record itself has
  * the whole backtrace of the last one.
  */
 export const attemptBounds = { attempts: 10, type: 100, line: 200, backtrace: 10 } as const
-
-/** Bytes of the last failure's kind, message and lines of its backtrace that a record has, and how many lines. */
-const lastBounds = { type: 100, message: 1_000, line: 1_000, backtrace: 50 } as const
-
-/** The last failure as a record has it, whatever the door of its worker. */
-export function lastFailureOf({ errtype = 'unknown', message, backtrace = [] }: FailureReport) {
-  const lines = backtrace.slice(0, lastBounds.backtrace)
-  return {
-    message: cutBytes(message, lastBounds.message),
-    errtype: cutBytes(errtype, lastBounds.type),
-    ...(lines.length > 0 && {
-      backtrace: lines.map((line) => cutBytes(line, lastBounds.line)),
-    }),
-  }
-}
 
 /** A failed run of a job, as its record lists it. `at`: RFC 3339; absent where it is not known. */
 export interface Attempt {

@@ -7,7 +7,7 @@ import {
   type RetryRules,
 } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
-import { attemptsAfter, type ForeignRecord, lastFailureOf, textOf } from './attempts.ts'
+import { attemptsAfter, type ForeignRecord, textOf } from './attempts.ts'
 import { waitSeconds } from './backoff.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
@@ -49,7 +49,9 @@ export class FaktoryRetries implements RetryRules {
       // Of the first failure; a dead job keeps the time of its last retry.
       failed_at: textOf(before.failed_at) ?? formatRfc3339(nowMs),
       next_at: isDead ? textOf(before.next_at) : formatRfc3339(nowMs + delayMs),
-      ...lastFailureOf(report),
+      message: report.message,
+      errtype: report.errtype ?? 'unknown',
+      ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
       // Negative only where the producer said so.
       remaining: Math.max(Math.min(retries, 0), retries - count),
       ...((attempts.length > 1 || report.ranMs !== undefined) && { attempts }),

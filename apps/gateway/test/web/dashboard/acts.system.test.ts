@@ -123,7 +123,8 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await group.getByRole('button', { name: 'Retry these' }).click()
     await page.locator('[data-tally="ready"] .big-number').waitFor()
     await confirmed(page, 'Retry now')
-    await group.waitFor({ state: 'detached' })
+    // The list of its jobs may be shown for a moment.
+    await expect.poll(() => group.count()).toBe(0)
     await page.locator('tr', { hasText: 'disk is full' }).waitFor()
     const again = [await client.fetch('grouped'), await client.fetch('grouped')]
     expect(again.map((job) => job?.jid).sort()).toEqual(['grouped-001', 'grouped-002'])

@@ -10,9 +10,14 @@ export interface ActPiece {
 const form = /^([A-Za-z0-9_-]*)~([A-Za-z0-9_-]{12})\.(\d{1,6})$/
 const recordsForm = /^([A-Za-z0-9_-]{12})(?:\.(\d{1,6}))?$/
 
-/** The first piece of a new act. */
-export function firstPiece(): ActPiece {
-  return { name: randomBytes(9).toString('base64url'), number: 0 }
+/** A name that no act has: 12 characters. */
+export function newActName(): string {
+  return randomBytes(9).toString('base64url')
+}
+
+/** The piece that a cursor leads to, or the first one of a new act. */
+export function pieceAt(cursor: string | undefined, newName = newActName): ActPiece {
+  return pieceOf(cursor) ?? { name: newName(), number: 0 }
 }
 
 /** The piece to which a cursor leads; undefined for one that leads to none. */

@@ -7,7 +7,7 @@ import type { FoundJob } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
 import type { Scope } from '../scope.ts'
-import { firstPiece, listCursorOf, nextPiece, pieceOf, recordsOf } from './act-piece.ts'
+import { listCursorOf, nextPiece, pieceAt, recordsOf } from './act-piece.ts'
 import { DeletedJobs, type JobReader } from './deleted-jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
@@ -17,6 +17,8 @@ import type { HandlerParts } from '../handler-parts.ts'
 interface JobActParts extends Pick<HandlerParts, 'scheduler' | 'names' | 'scan'> {
   readonly move: JobMove
   readonly imports: JobReader
+  /** A random one. */
+  readonly newActName?: () => string
 }
 
 /** Acts on jobs: each on some that are named, or on all that a filter takes, in pieces of a bounded size. */
@@ -38,7 +40,7 @@ export function jobActs(parts: JobActParts) {
           : ending.end(group, isDry, 'cancelled'),
       ),
     async deleteJobs(input) {
-      const piece = pieceOf(input.body.cursor) ?? firstPiece()
+      const piece = pieceAt(input.body.cursor, parts.newActName)
       const deleted = new DeletedJobs(scheduler, imports, recordsOf(piece))
       const act: GroupAct = async (group, isDry) => {
         if (group.place === 'busy') return skip(group.found.length, 'runs: cancel it')
@@ -69,7 +71,7 @@ async function run(
   { body: selection, scope }: Asked,
   act: GroupAct,
   targetOf?: (lane: string) => string,
-  actPiece = pieceOf(selection.cursor) ?? firstPiece(),
+  actPiece = pieceAt(selection.cursor, parts.newActName),
 ): Promise<Result> {
   const { filter, dry_run: isDry = false } = selection
   if ((selection.jobs === undefined) === (filter === undefined)) {
