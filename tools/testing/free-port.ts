@@ -24,8 +24,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * True if the port is this process's alone. A program takes a second to listen on its port. Until then another process could choose the same one: the name of a
- * socket that Linux frees with this process keeps it away. Other systems have no such names.
+ * True if the port is this process's alone. A program takes a second to listen on its port, and until then another process
+ * could choose the same one: the name of a socket that Linux frees with this process keeps it away. Other systems have no
+ * such names.
  */
 function claim(port: number): Promise<boolean> {
   if (process.platform !== 'linux') return Promise.resolve(true)

@@ -101,13 +101,13 @@ export function JobPage({ route }) {
         html`<${Payload} title="Output" part="output" job=${job.id} size=${job.output.size_bytes} />`
       }
       ${
-        job.envelope !== null &&
+        (job.envelope !== null || job.envelope_is_cut) &&
         html`<section class="panel">
         <header>
           <h2>Faktory job, without its arguments</h2>
           ${job.envelope_is_cut && html`<${Badge} tone="retry">Cut<//>`}
         </header>
-        <pre class="payload" tabindex="0">${envelopeText(job.envelope)}</pre>
+        <pre class="payload" tabindex="0">${job.envelope === null ? 'Too long to show' : envelopeText(job.envelope)}</pre>
       </section>`
       }
     </div>

@@ -56,6 +56,8 @@ describe.skipIf(lacksChromium || lacksRedis)('what comes from outside, on the pa
         message: turned + markup.repeat(1_000),
         backtrace: Array.from({ length: 100 }, () => 'l'.repeat(50_000)),
       })
+      const tooLong = { ...job, jid: 'waits-0001', custom: { long: 'c'.repeat(2 * longBytes) } }
+      await faktory.ask('PUSH', tooLong)
       await faktory.end()
     })
     ;({ page } = opened)
@@ -86,6 +88,12 @@ describe.skipIf(lacksChromium || lacksRedis)('what comes from outside, on the pa
     const panel = page.locator('section.panel', { hasText: 'Faktory job' })
     await panel.getByText('Cut', { exact: true }).waitFor()
     expect((await panel.locator('pre').innerText()).length).toBeLessThan(shownCharacters)
+  })
+
+  test('custom fields that are too long to be read are told of', async () => {
+    await goTo(page, 'job/waits-0001')
+    const panel = page.locator('section.panel', { hasText: 'Faktory job' })
+    await panel.getByText('Too long to show').waitFor()
   })
 
   test.each([
