@@ -3,6 +3,7 @@ import {
   noStep,
   soleAnswer,
   StoreError,
+  toStoreError,
   type ClaimRequest,
   type LaneSubmitted,
   type Lease,
@@ -12,7 +13,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import { isFull, isUnanswered } from '../connection/errors.ts'
-import { leasesOf, type LeasedReply } from '../jobs/job-hash.ts'
+import { leasesOf, type LeasedReply, type Missing } from '../jobs/job-hash.ts'
 import { JobReads } from '../jobs/job-reads.ts'
 import { leasesByToken } from '../jobs/leases-by-token.ts'
 import { KeptJobs } from './kept-jobs.ts'
@@ -37,7 +38,7 @@ import {
   type StepReply,
 } from './step-reply.ts'
 import { laneSubmittedOf, type InputsOutside } from './submit-arguments.ts'
-import { LostClaims } from './lost-claims.ts'
+import { LostClaims, numberOfToken } from './lost-claims.ts'
 
 /** The digit of a report that the store took. */
 const known = 0x31
@@ -116,6 +117,8 @@ export class JobSteps {
     const firstToken = this.#token
     const outside: Uint8Array[] | undefined = this.#link.setsHashes ? [] : undefined
     const args = this.#arguments({ ...step, claims }, ways, outside)
+    // Steps that are sent meanwhile take the tokens after these.
+    const tokens = this.#token - firstToken
     let isDone = false
     try {
       const reply = await this.#send({ ...step, claims }, args, outside)
@@ -123,10 +126,10 @@ export class JobSteps {
       isDone = true
       return await this.#answer(step, claims, reply, ways)
     } catch (error) {
-      // The store has leased jobs, too, where it refuses something else that the answer needs.
+      // The store has leased jobs, too, where its answer cannot be read.
       if (claims.length > 0 && (isDone || isUnanswered(error))) {
         const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
-        this.#lostClaims.add(lanes, firstToken, this.#token - firstToken)
+        this.#lostClaims.add(lanes, firstToken, tokens)
       }
       throw error
     }
@@ -270,11 +273,32 @@ export class JobSteps {
         claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
       }
       for (const job of droppedJobs(dropped)) claims[at]?.dropped?.(job)
-      const taken = await this.#leases(jobs, values)
-      const claim = claims[at]
-      found.push(left === 2 && claim ? await this.#goOn(claim, taken, unlimited) : taken)
+      const leased = this.#leased(jobs, values)
+      const goesOn = left === 2 ? claims[at] : undefined
+      found.push(await this.#taken(leased, goesOn, unlimited))
     }
     return found
+  }
+
+  /**
+   * The jobs of one claim, and of what follows it. Where these cannot be read the claim is refused alone, and its jobs go back:
+   * what else the step has done stands.
+   */
+  async #taken(
+    leased: readonly (Lease | Missing)[],
+    goesOn: ClaimRequest | undefined,
+    unlimited: boolean,
+  ): Promise<readonly Lease[] | StoreError> {
+    try {
+      const taken = await this.#read(leased)
+      return goesOn ? await this.#goOn(goesOn, taken, unlimited) : taken
+    } catch (error) {
+      for (const job of leased) {
+        const { lane, token } = 'missing' in job ? job.missing : job
+        this.#lostClaims.add([lane], numberOfToken(token), 1)
+      }
+      return toStoreError(error)
+    }
   }
 
   /** Continues a claim that met too many wrong hints, or jobs that nobody wants, for one call. */
@@ -290,17 +314,22 @@ export class JobSteps {
     return [...taken, ...soleAnswer(answer.claims)]
   }
 
-  /** Reads jobs that should be kept here and are not. */
-  async #leases(reply: LeasedReply, outOfLine: Iterator<Buffer>): Promise<Lease[]> {
+  #leased(reply: LeasedReply, outOfLine: Iterator<Buffer>): readonly (Lease | Missing)[] {
     const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept, this.#link.told)
     for (const job of found) {
       const { lane, id } = 'missing' in job ? job.missing : job
       this.#kept.claimed(lane, id)
     }
-    if (!found.some((job) => 'missing' in job)) return found as Lease[]
+    return found
+  }
+
+  /** Reads jobs that should be kept here and are not. */
+  async #read(found: readonly (Lease | Missing)[]): Promise<readonly Lease[]> {
+    const isWhole = (job: Lease | Missing): job is Lease => !('missing' in job)
+    if (found.every(isWhole)) return found
     const leases: Lease[] = []
     for (const job of found) {
-      if (!('missing' in job)) leases.push(job)
+      if (isWhole(job)) leases.push(job)
       else {
         const { lane, id, token } = job.missing
         const [read] = await this.#reads.read(lane, [id])

@@ -49,3 +49,8 @@ export class LostClaims {
     this.#claims = this.#claims.filter(({ looksLeft }) => looksLeft > 0)
   }
 }
+
+/** The number in a token of this node, which counts the jobs that it has claimed. */
+export function numberOfToken(token: string): number {
+  return Number(token.slice(token.lastIndexOf('-') + 1))
+}

@@ -3,6 +3,7 @@ import { allCompleted, takeOne } from '../contract/kit.ts'
 import type { SteppedStore } from '../contract/store-world.ts'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { Scripts } from '../../src/scripts/scripts.ts'
 import { JobReads } from '../../src/jobs/job-reads.ts'
 import { KeptJobs } from '../../src/step/kept-jobs.ts'
 import { FilledStore } from '../scale/filled-store.ts'
@@ -72,6 +73,35 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
     for (const spy of spies) spy.mockRestore()
     await store.jobs.expired(['mail'], 1)
     expect(await takeOne(store, 'mail')).toMatchObject({ lane: 'mail', input: Buffer.from('x') })
+  })
+
+  test('stays with its worker where a step that was sent before has no answer', async () => {
+    let fail = (_error: Error): void => {}
+    const answer = new Promise<never>((_resolve, reject) => (fail = reject))
+    const spy = vi.spyOn(Scripts.prototype, 'run').mockReturnValueOnce(answer)
+    onTestFinished(() => spy.mockRestore())
+    const unanswered = handOver(jobOf(1))
+    const [lease] = await handOver(jobOf(1))
+    fail(new Error('the connection was lost'))
+    await expect(unanswered).rejects.toThrow('lost')
+    for (let look = 0; look < 5; look += 1) await store.jobs.expired(['mail'], 1)
+    const [held] = await store.jobs.look('mail', [lease!.id])
+    expect(held?.token).toBe(lease!.token)
+  })
+
+  test('leaves the rest of its step standing where it cannot be read', async () => {
+    const spies = [
+      vi.spyOn(KeptJobs.prototype, 'get').mockReturnValue(undefined),
+      vi.spyOn(JobReads.prototype, 'read').mockRejectedValue(new StoreError('REFUSED', 'LOADING')),
+    ]
+    onTestFinished(() => spies.forEach((spy) => spy.mockRestore()))
+    const answer = await store.steps.step({
+      ...noStep,
+      submissions: [{ lane: 'mail', jobs: [jobOf(1)], places: [0] }],
+      claims: [{ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }],
+    })
+    expect(answer.submissions).toMatchObject([{ results: [{ kind: 'created' }] }])
+    expect(answer.claims[0]).toMatchObject({ message: 'LOADING' })
   })
 
   test('is handed over by one script, which reads nothing of its hash', async () => {
