@@ -17,6 +17,7 @@ import { plural } from './format.js'
  * @property {number | null} total where the store knows it
  * @property {readonly string[]} undo names under which deleted jobs can be brought back
  * @property {readonly string[]} lost why deleted jobs cannot be brought back
+ * @property {string | undefined} name of the act, for one that belongs to it
  */
 
 export const acts = /** @type {const} */ ({
@@ -63,6 +64,7 @@ export const nothingDone = {
   total: null,
   undo: [],
   lost: [],
+  name: undefined,
 }
 
 /**
@@ -116,6 +118,7 @@ export function added(tally, result) {
     isWhole: result.cursor === null,
     total: tally.total ?? result.total,
     undo: typeof result.undo === 'string' ? [...tally.undo, result.undo] : tally.undo,
+    name: result.act ?? undefined,
     lost: result.no_undo ? [...new Set([...tally.lost, result.no_undo])] : tally.lost,
   }
 }

@@ -30,7 +30,7 @@ export type JobDetail = Static<typeof jobs.jobDetail>
 export type JobFilter = Static<typeof jobs.jobFilter>
 export type ActResult = Static<typeof actResult>
 /** If the jobs of a deletion can be brought back. */
-export type Undoing = Pick<Static<typeof deleteResult>, 'undo' | 'no_undo'>
+export type Undoing = Pick<Static<typeof deleteResult>, 'undo' | 'no_undo' | 'act'>
 export type Audit = Static<typeof audit.auditList>
 export type Undone = Static<typeof audit.undone>
 export type Workers = Static<typeof fleet.workers>

@@ -21,7 +21,7 @@ import { NameField } from './name-field.js'
  * @param {string} [props.label] of the button
  * @param {number} [props.total] the jobs that match, where they are known: they are not counted first
  * @param {string} [props.said] when all is done, after the count
- * @param {() => Promise<unknown>} [props.after] the rest of the act, which is done even where no job matches
+ * @param {(name: string | undefined) => Promise<unknown>} [props.after] the rest of the act, which is done even where no job matches
  * @param {() => void} props.onClose
  * @param {() => void} props.onDone
  */
@@ -71,7 +71,7 @@ export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
         if (!signal.aborted) setPhase('ready')
         return
       }
-      if (whole.isWhole) await after?.()
+      if (whole.isWhole) await after?.(whole.name)
       const all = isWhole ? expected : Math.max(total ?? 0, expected)
       say(
         whole.isWhole

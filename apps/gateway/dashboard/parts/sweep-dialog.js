@@ -91,7 +91,8 @@ function Deletion({ sweep, title, filter, onClose, onDone }) {
   const { api } = useShared()
   const { kind, name, queue, isDrop } = sweep
   const lane = queue === undefined ? name : `${name}@${queue}`
-  const drop = () => api.post(`/${kind}s/drop`, { [`${kind}s`]: [lane] })
+  const drop = (/** @type {string | undefined} */ after) =>
+    api.post(`/${kind}s/drop`, { [`${kind}s`]: [lane], ...(after && { after }) })
   const { stays, drops, deleted } = words[kind]
   const label = isDrop ? 'Drop' : 'Empty'
   return html`<${ActDialog}

@@ -41,13 +41,38 @@ export function auditTrail({ store, node, log }: Parts): OnAct {
 
 /** An act with one more piece; undefined where that is of another act. */
 function joined(before: NotedAct | undefined, piece: NotedAct): NotedAct | undefined {
-  const isSame = (['operation', 'who', 'target'] as const).every(
-    (part) => before?.[part] === piece[part],
-  )
-  if (!before || !isSame) return undefined
+  if (before?.who !== piece.who || !before) return undefined
+  const isSame = before.operation === piece.operation && before.target === piece.target
+  if (!isSame && !isDropAfter(before, piece)) return undefined
   const jobs = (before.jobs ?? 0) + (piece.jobs ?? 0)
   const noUndo = before.noUndo ?? piece.noUndo
   return { ...before, ...piece, jobs, ...(noUndo !== undefined && { noUndo }) }
+}
+
+interface Named {
+  readonly filter?: { readonly queue?: string; readonly function?: string }
+  readonly queues?: readonly string[]
+  readonly functions?: readonly string[]
+}
+
+/** True for the drop of the one queue or function whose jobs, and no others, the act before deleted. */
+function isDropAfter(before: NotedAct, drop: NotedAct): boolean {
+  if (before.operation !== 'deleteJobs') return false
+  const { filter } = namedIn(before)
+  const { queues = [], functions = [] } = namedIn(drop)
+  const { queue, function: fn = '' } = filter ?? {}
+  if (drop.operation === 'dropQueues') return queues.length === 1 && queues[0] === queue
+  const lane = queue === undefined ? fn : `${fn}@${queue}`
+  return drop.operation === 'dropFunctions' && functions.length === 1 && functions[0] === lane
+}
+
+/** A long target is cut, and names nothing. */
+function namedIn({ target }: NotedAct): Named {
+  try {
+    return JSON.parse(target) as Named
+  } catch {
+    return {}
+  }
 }
 
 /** An entry of bounded size: its target is cut, if anything. */

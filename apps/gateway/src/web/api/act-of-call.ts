@@ -8,7 +8,14 @@ import { pieceOf } from './acts/act-piece.ts'
 const longestTarget = 1_000
 
 /** Parts of a call that are not noted: what a job holds, where a list goes on, and names that are for the caller alone. */
-const leftOut: ReadonlySet<string> = new Set(['payload', 'cursor', 'limit', 'dry_run', 'undo'])
+const leftOut: ReadonlySet<string> = new Set([
+  'payload',
+  'cursor',
+  'limit',
+  'dry_run',
+  'undo',
+  'after',
+])
 
 /** The job that a cron entry pushes is left out, the name of a job is not. */
 function isNoted([name, value]: readonly [string, unknown]): boolean {
@@ -26,6 +33,7 @@ interface ActAnswer {
   readonly restored?: number
   readonly job?: string
   readonly cursor?: string | null
+  readonly act?: string | null
   readonly undo?: string | null
   readonly no_undo?: string | null
   readonly error?: { readonly code: ApiErrorCode }
@@ -45,10 +53,9 @@ export function actOfCall(
   const named = Object.fromEntries(words.filter(isNoted))
   const jobs = done ?? restored ?? (job === undefined ? undefined : 1)
   const who = whoIs(identity)
-  const { name: act } =
-    pieceOf(cursor ?? undefined) ??
-    pieceOf((body as ActAnswer | undefined)?.cursor ?? undefined) ??
-    {}
+  const asked = (body ?? {}) as { readonly cursor?: string; readonly after?: string }
+  const piece = pieceOf(cursor ?? undefined) ?? pieceOf(asked.cursor)
+  const act = asked.after ?? piece?.name ?? (answer as ActAnswer).act ?? undefined
   return {
     door: 'web',
     address: identity.address,

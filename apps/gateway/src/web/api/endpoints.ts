@@ -276,7 +276,7 @@ export const endpoints = {
   dropQueues: adminAct({
     path: '/queues/drop',
     tag: 'Functions and queues',
-    body: acts.queueNames,
+    body: acts.queuesDropped,
     summary:
       'Ends the waiting jobs of these queues and their pause; a queue without other jobs is not listed until a job comes',
     answer: acts.queuesDone,
@@ -320,7 +320,7 @@ export const endpoints = {
   dropFunctions: adminAct({
     path: '/functions/drop',
     tag: 'Functions and queues',
-    body: acts.functionNames,
+    body: acts.functionsDropped,
     summary: 'Removes functions that have no workers and no running jobs, with their waiting jobs',
     answer: acts.functionsDone,
   }),

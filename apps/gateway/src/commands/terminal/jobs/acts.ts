@@ -155,7 +155,7 @@ interface Place {
 export async function emptyPlace(
   context: CommandContext,
   { what, name, filter }: Place,
-  drop?: (name: string) => Promise<unknown>,
+  drop?: (name: string, after: { readonly after?: string }) => Promise<unknown>,
 ): Promise<ExitName> {
   const { sum, isDone } = await confirmedSum(context, deletion, filter, ({ done }) => {
     if (drop) return `Drop the ${what} ${shownName(name)}, with ${jobsOf(done)} in it?`
@@ -163,7 +163,8 @@ export async function emptyPlace(
   })
   const exit = report(sum, context, deletion, !isDone)
   if (!drop || !isDone) return exit
-  return say(context, await drop(name), () => [`${shownName(name)}: dropped.`])
+  const after = sum.act === undefined ? {} : { after: sum.act }
+  return say(context, await drop(name, after), () => [`${shownName(name)}: dropped.`])
 }
 
 /** Acts on named jobs, as many a call as the API takes. */
@@ -227,8 +228,11 @@ class Sum {
   canUndo = false
   /** Why others cannot. */
   readonly noUndo = new Set<string>()
+  /** The name of the act, for a drop that belongs to it. */
+  act: string | undefined
 
-  add({ done, looked_at: lookedAt, skipped, undo, no_undo: noUndo }: Result): void {
+  add({ done, looked_at: lookedAt, skipped, undo, no_undo: noUndo, act }: Result): void {
+    this.act = act ?? undefined
     this.canUndo ||= typeof undo === 'string'
     if (noUndo) this.noUndo.add(noUndo)
     this.done += done

@@ -85,8 +85,8 @@ export const functionCommands: readonly CommandRow[] = [
           `${shownName(place.name)} has workers or running jobs: stop its workers first. Nothing was changed.`,
         )
       }
-      return emptyPlace(context, place, (name) =>
-        context.client.call('dropFunctions', { body: { functions: [name] } }),
+      return emptyPlace(context, place, (name, after) =>
+        context.client.call('dropFunctions', { body: { functions: [name], ...after } }),
       )
     },
   },

@@ -99,8 +99,8 @@ export const queueCommands: readonly CommandRow[] = [
     arguments: [oneName],
     options: emptyOptions,
     run: (context) =>
-      emptyPlace(context, placeOf(context), (queue) =>
-        context.client.call('dropQueues', { body: { queues: [queue] } }),
+      emptyPlace(context, placeOf(context), (queue, after) =>
+        context.client.call('dropQueues', { body: { queues: [queue], ...after } }),
       ),
   },
   {

@@ -47,7 +47,8 @@ export function jobActs(parts: JobActParts) {
         return isDry ? await ending.end(group, true, 'deleted') : await deleted.take(group)
       }
       const result = await run(parts, input, act, undefined, piece)
-      return { ...result, ...(await deleted.finish()) }
+      const isNamed = input.body.filter !== undefined && !result.dry_run
+      return { ...result, ...(await deleted.finish()), act: isNamed ? piece.name : null }
     },
     moveJobs: (input) =>
       run(

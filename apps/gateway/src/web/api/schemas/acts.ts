@@ -40,6 +40,10 @@ export const deleteResult = strict({
     'The name of the records of deleted jobs, which are kept for a day: restoreJobs takes it',
   ),
   no_undo: orNull(Type.String(), 'Why it, or a part of it, cannot be undone'),
+  act: orNull(
+    Type.String(),
+    'Its name, where a filter chose the jobs: a drop of their queue or function that names it is one act with it',
+  ),
 })
 
 /** Records that one call puts back. */
@@ -118,6 +122,15 @@ export const cronGiven = strict({
 
 export const queueNames = strict({ queues: some(queueName) })
 export const functionNames = strict({ functions: some(functionName) })
+
+const after = Type.Optional(
+  Type.String({
+    pattern: '^[A-Za-z0-9_-]{12}$',
+    description: 'The act of the deletion of its jobs: the audit has one entry for both',
+  }),
+)
+export const queuesDropped = strict({ ...queueNames.properties, after })
+export const functionsDropped = strict({ ...functionNames.properties, after })
 
 export const queuesDone = strict({ queues: words() })
 export const queuesPaused = strict({
