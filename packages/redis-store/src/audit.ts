@@ -43,10 +43,18 @@ export class RedisAudit extends ContextPart implements AuditStore {
     }
   }
 
-  async list(count: number, before?: string): Promise<readonly AuditEntry[]> {
+  async list(
+    count: number,
+    after?: string,
+    order: 'asc' | 'desc' = 'desc',
+  ): Promise<readonly AuditEntry[]> {
     const { redis, keys, call } = this.context
-    const end = before === undefined ? '+' : `(${before}`
-    const found = await call(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
+    const from = after === undefined ? undefined : `(${after}`
+    const found = await call(() =>
+      order === 'asc'
+        ? redis.xrange(keys.audit, from ?? '-', '+', 'COUNT', count)
+        : redis.xrevrange(keys.audit, from ?? '+', '-', 'COUNT', count),
+    )
     return found.map(entryOf)
   }
 

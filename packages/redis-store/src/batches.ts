@@ -41,11 +41,17 @@ export class RedisBatches extends ContextPart implements BatchStore {
     return stateOf(bid, await call(() => redis.hgetall(keys.batch(bid))))
   }
 
-  async list(from: BatchPlace | undefined, max: number): Promise<BatchPage> {
+  async list(
+    from: BatchPlace | undefined,
+    max: number,
+    order: 'asc' | 'desc' = 'desc',
+  ): Promise<BatchPage> {
     const { redis, keys, call, pipeline } = this.context
-    const [latest, passed] = [from?.createdAtMs ?? '+inf', from?.passed ?? 0]
+    const page = ['WITHSCORES', 'LIMIT', from?.passed ?? 0, max] as const
     const found = await call(() =>
-      redis.zrevrangebyscore(keys.batches, latest, '-inf', 'WITHSCORES', 'LIMIT', passed, max),
+      order === 'asc'
+        ? redis.zrangebyscore(keys.batches, from?.createdAtMs ?? '-inf', '+inf', ...page)
+        : redis.zrevrangebyscore(keys.batches, from?.createdAtMs ?? '+inf', '-inf', ...page),
     )
     const listed = pairsOf(found)
     const hashes = (await pipeline((commands) => {

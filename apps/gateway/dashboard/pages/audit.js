@@ -52,12 +52,14 @@ const columns = [
     id: 'jobs',
     label: 'Jobs',
     isNumber: true,
+    sort: 'jobs',
     cell: ({ jobs }) => (jobs === null ? '–' : count(jobs)),
   },
   {
     id: 'at',
     label: 'When',
     isNumber: true,
+    sort: 'time',
     cell: ({ at }) => html`<${When} time=${at} />`,
   },
 ]
@@ -135,12 +137,13 @@ function Filters({ filter, onChange }) {
 
 /** @param {import('./all.js').PageProps} props */
 export function AuditPage({ route }) {
-  const { asked, cursor, onPage } = listOf(route)
+  const { asked, cursor, sorting, onSort, onPage } = listOf(route, { by: 'time', order: 'desc' })
+  const { contains: _none, ...list } = asked
   const filter = Object.fromEntries(
     filterNames.map((name) => [name, route.query.get(name) ?? undefined]),
   )
   /** @type {import('../state.js').Reading<Audit>} */
-  const reading = useRead('/audit', { ...filter, limit: asked.limit, cursor }, 5_000)
+  const reading = useRead('/audit', { ...filter, ...list }, 5_000)
   const { data, error, busy, reload } = reading
   const isFiltered = Object.values(filter).some(Boolean)
   const { ask, dialog } = useOrders(reload)
@@ -156,7 +159,7 @@ export function AuditPage({ route }) {
         : html`<span class="under">${undoWords[entry.undo]}</span>`,
   }
   return html`<div aria-busy=${busy}>
-    <${PageHead} title="Audit" hint="Who did what to which jobs, the newest first. Deletions of jobs by the dashboard, the API and the terminal can be undone for a day." />
+    <${PageHead} title="Audit" hint="Who did what to which jobs. Deletions of jobs by the dashboard, the API and the terminal can be undone for a day." />
     <${Filters}
       filter=${filter}
       onChange=${(/** @type {Readonly<Record<string, string>>} */ changes) =>
@@ -172,9 +175,11 @@ export function AuditPage({ route }) {
             columns=${[...columns, acts]}
             rows=${data.entries}
             keyOf=${(/** @type {Entry} */ { entry }) => entry}
+            sorting=${sorting}
+            onSort=${onSort}
           />
           <${Pager}
-            words=${plural(data.entries.length, 'act')}
+            words=${`${plural(data.entries.length, 'act')}${sorting.by === 'time' ? '' : ' of the latest 2,000'}`}
             isFirst=${cursor === ''}
             next=${data.cursor}
             onPage=${onPage}
@@ -186,7 +191,7 @@ export function AuditPage({ route }) {
               data.cursor !== null &&
               html`<p>One look is at 2,000 acts.
                 <button type="button" class="linkish" onClick=${() => onPage(data.cursor ?? '')}>
-                  Look at older ones
+                  Look at ${sorting.order === 'desc' ? 'older' : 'newer'} ones
                 </button>
               </p>`
             }

@@ -64,13 +64,26 @@ const columns = [
     cell: ({ total, pending }) =>
       total === 0 ? '–' : html`<${Meter} part=${total - pending} whole=${total} />`,
   },
-  { id: 'total', label: 'Jobs', isNumber: true, cell: ({ total }) => count(total) },
-  { id: 'pending', label: 'Pending', isNumber: true, cell: ({ pending }) => count(pending) },
-  { id: 'failed', label: 'Failed', isNumber: true, cell: ({ failed }) => count(failed) },
+  { id: 'total', label: 'Jobs', isNumber: true, sort: 'total', cell: ({ total }) => count(total) },
+  {
+    id: 'pending',
+    label: 'Pending',
+    isNumber: true,
+    sort: 'pending',
+    cell: ({ pending }) => count(pending),
+  },
+  {
+    id: 'failed',
+    label: 'Failed',
+    isNumber: true,
+    sort: 'failed',
+    cell: ({ failed }) => count(failed),
+  },
   {
     id: 'made',
     label: 'Made',
     isNumber: true,
+    sort: 'made',
     cell: ({ created_at: made }) => html`<${When} time=${made} />`,
   },
 ]
@@ -79,9 +92,10 @@ const keyOf = (/** @type {Batch} */ { batch }) => batch
 
 /** @param {import('./all.js').PageProps} props */
 function All({ route }) {
-  const { asked, cursor, onPage } = listOf(route)
+  const { asked, cursor, sorting, onSort, onPage } = listOf(route, { by: 'made', order: 'desc' })
+  const { contains: _none, ...query } = asked
   /** @type {import('../state.js').Reading<BatchPage>} */
-  const { data, error } = useRead('/batches', { limit: asked.limit, cursor })
+  const { data, error, busy } = useRead('/batches', query)
   if (!data) return error === undefined ? html`<${Loading} />` : html`<${Trouble} error=${error} />`
   if (data.batches.length === 0) {
     return html`<${Empty} title="No batches so far">
@@ -91,14 +105,24 @@ function All({ route }) {
       </p>
     <//>`
   }
-  return html`<${Trouble} error=${error} />
-    <${Table} caption="Batches" columns=${columns} rows=${data.batches} keyOf=${keyOf} />
+  const isByTime = sorting.by === 'made'
+  return html`<div aria-busy=${busy}>
+    <${Trouble} error=${error} />
+    <${Table}
+      caption="Batches"
+      columns=${columns}
+      rows=${data.batches}
+      keyOf=${keyOf}
+      sorting=${sorting}
+      onSort=${onSort}
+    />
     <${Pager}
-      words=${`${plural(data.batches.length, 'batch', 'batches')}, the newest first`}
+      words=${`${plural(data.batches.length, 'batch', 'batches')}${isByTime ? '' : ' of the newest 1,000'}`}
       isFirst=${cursor === ''}
       next=${data.cursor}
       onPage=${onPage}
-    />`
+    />
+  </div>`
 }
 
 /** @param {{ bid: string }} props */

@@ -18,6 +18,7 @@ const columns = [
     id: 'name',
     label: 'Entry',
     isMain: true,
+    orderBy: ({ name }) => name,
     cell: ({ name, source, is_paused: isPaused }) => html`<a href=${hrefOf('cron', name)}>
         <${Name} name=${name} />
       </a> ${' '}
@@ -35,12 +36,14 @@ const columns = [
     id: 'last',
     label: 'Last run',
     isNumber: true,
+    orderBy: ({ last_run: time }) => time,
     cell: ({ last_run: time }) => html`<${When} time=${time} />`,
   },
   {
     id: 'next',
     label: 'Next run',
     isNumber: true,
+    orderBy: ({ next_run: time }) => time,
     cell: ({ next_run: time }) => html`<${When} time=${time} />`,
   },
 ]

@@ -6,6 +6,7 @@ import { useJobSearch } from '../job-search.js'
 import { ActDialog } from '../parts/act-dialog.js'
 import { Code, Empty, Loading, PageHead, Trouble } from '../parts/bits.js'
 import { ExportLinks } from '../parts/export-links.js'
+import { orderOf } from '../parts/list-page.js'
 import { FiltersDialog } from '../parts/filters-dialog.js'
 import { SubmitDialog } from '../parts/submit-dialog.js'
 import { Pager, Table } from '../parts/table.js'
@@ -42,6 +43,9 @@ const fixed =
     },
   })
 
+/** States whose jobs have a time by which they are listed. */
+const timedStates = Object.values(fixed)
+
 const filterNames = /** @type {const} */ ([
   'function',
   'queue',
@@ -77,7 +81,8 @@ export function JobsPage({ route }) {
   const [hasFilters, setFilters] = useState(false)
   const isCalm = chosen.size > 0 || cursor !== ''
   // A search in payloads goes through function after function.
-  const order = own && !filter['text'] ? orderOf(route, own.order) : undefined
+  const timed = timedStates.find(({ state }) => state === filter['state'])
+  const order = timed && !filter['text'] ? orderOf(route.query, timed.order) : undefined
   const { search, error, stage, isLong, busy, reload, stop, goOn } = useJobSearch(
     { ...filter, order: order ?? '', limit: jobsPerPage, cursor },
     isCalm ? 0 : pollMs,
@@ -87,7 +92,7 @@ export function JobsPage({ route }) {
     setChosen(new Set())
     setAll(false)
   }, [place])
-  const columns = useMemo(() => jobColumns(own?.state), [own?.state])
+  const columns = useMemo(() => jobColumns(timed?.state), [timed?.state])
 
   const change = (/** @type {Readonly<Record<string, string>>} */ changes) =>
     refine(route, { cursor: undefined, ...changes })
@@ -209,17 +214,6 @@ export function JobsPage({ route }) {
     }
     ${isSubmitting && html`<${SubmitDialog} onClose=${() => setSubmitting(false)} />`}
   </div>`
-}
-
-/**
- * The order of the address, or else the one that the page has first.
- *
- * @param {import('../router.js').Route} route
- * @param {'asc' | 'desc'} first
- */
-function orderOf({ query }, first) {
-  const given = query.get('order')
-  return given === 'asc' || given === 'desc' ? given : first
 }
 
 /**

@@ -49,24 +49,28 @@ const columns = [
     id: 'up',
     label: 'Up',
     isNumber: true,
+    orderBy: ({ uptime_seconds: seconds }) => seconds,
     cell: ({ uptime_seconds: seconds }) => (seconds === null ? '–' : duration(seconds)),
   },
   {
     id: 'workers',
     label: 'Workers',
     isNumber: true,
+    orderBy: ({ workers }) => workers,
     cell: ({ workers }) => (workers === null ? '–' : html`<${Figure} value=${workers} />`),
   },
   {
     id: 'jobs',
     label: 'Their jobs',
     isNumber: true,
+    orderBy: ({ jobs }) => jobs,
     cell: ({ jobs }) => (jobs === null ? '–' : html`<${Figure} value=${jobs} />`),
   },
   {
     id: 'beat',
     label: 'Last heartbeat',
     isNumber: true,
+    orderBy: ({ last_beat_seconds: seconds }) => seconds,
     cell: ({ last_beat_seconds: seconds }) => `${duration(seconds)} ago`,
   },
 ]

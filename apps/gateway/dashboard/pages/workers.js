@@ -4,6 +4,7 @@ import { Code, Empty, Loading, Name, PageHead, Text, Trouble, doorName } from '.
 import { useOrders } from '../parts/confirm-act.js'
 import { Figure } from '../parts/figures.js'
 import { HeldJob, WorkerState, placeOf } from '../parts/held-jobs.js'
+import { orderOf } from '../parts/list-page.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
 import { useMayAct, useOwnGlobs, useRead } from '../state.js'
@@ -23,6 +24,7 @@ export function WorkersPage({ route }) {
   /** @type {import('../state.js').Reading<Workers>} */
   const { data, error, busy, reload } = useRead('/workers', {
     cursor: route.query.get('workers') ?? '',
+    ...sortingOf(route),
   })
   // A worker may serve all queues: who has some of them cannot order it.
   const isFree = useOwnGlobs() === undefined
@@ -37,7 +39,7 @@ export function WorkersPage({ route }) {
         mayAct &&
         data &&
         data.workers.some(({ wid }) => wid !== null) &&
-        html`<button type="button" onClick=${() => ask(orderOf('all', 'quiet'))}>
+        html`<button type="button" onClick=${() => ask(signalOf('all', 'quiet'))}>
         Quiet all Faktory workers
       </button>`
       }
@@ -84,6 +86,7 @@ function ByFunction({ functions }) {
       id: 'function',
       label: 'Function',
       isMain: true,
+      orderBy: ({ function: fn }) => fn,
       cell: ({ function: fn }) =>
         html`<a href=${hrefOf('function', fn)}><${Name} name=${fn} /></a>`,
     },
@@ -92,12 +95,14 @@ function ByFunction({ functions }) {
       id: 'idle',
       label: 'Idle',
       isNumber: true,
+      orderBy: ({ idle }) => idle,
       cell: ({ idle }) => html`<${Figure} value=${idle} />`,
     },
     {
       id: 'busy',
       label: 'Busy',
       isNumber: true,
+      orderBy: ({ busy }) => busy,
       cell: ({ busy }) => html`<${Figure} value=${busy} />`,
     },
   ]
@@ -127,6 +132,7 @@ function ByFunction({ functions }) {
  */
 function OneByOne({ route, data, onOrder }) {
   const page = route.query.get('workers') ?? ''
+  const { sort, order } = sortingOf(route)
   return html`<section class="panel">
     <header>
       <h2>One by one</h2>
@@ -139,6 +145,9 @@ function OneByOne({ route, data, onOrder }) {
           columns=${onOrder ? [...workerColumns, actsColumn(onOrder)] : workerColumns}
           rows=${data.workers}
           keyOf=${(/** @type {Worker} */ { worker }) => worker}
+          sorting=${sort && { by: sort, order }}
+          onSort=${(/** @type {import('../parts/table.js').Sorting} */ next) =>
+            refine(route, { sort: next.by, order: next.order, workers: undefined })}
         />`
         : html`<${Empty} title="No worker is connected">
           <p>Any Faktory worker library will do, with <${Code}>FAKTORY_URL=tcp://host:7419<//>.</p>
@@ -154,6 +163,16 @@ function OneByOne({ route, data, onOrder }) {
     /></div>`
     }
   </section>`
+}
+
+/**
+ * The order of the workers one by one; they are by gateway where the address has none.
+ *
+ * @param {import('../router.js').Route} route
+ */
+function sortingOf({ query }) {
+  const sort = query.get('sort')
+  return sort ? { sort, order: orderOf(query, 'desc') } : {}
 }
 
 /** @type {readonly Column<Worker>[]} */
@@ -184,6 +203,7 @@ const workerColumns = [
   {
     id: 'jobs',
     label: 'Its jobs',
+    sort: 'held',
     cell: ({ worker, jobs, jobs_total: total }) => html`<div class="held-jobs">
       ${jobs.map((job) => html`<${HeldJob} key=${job.id} job=${job} />`)}
       ${
@@ -198,6 +218,7 @@ const workerColumns = [
     id: 'beat',
     label: 'Last beat',
     isNumber: true,
+    sort: 'beat',
     cell: ({ seconds_since_beat: seconds, rss_kb: kb }) =>
       seconds === null
         ? html`<span class="zero">–</span>`
@@ -222,11 +243,11 @@ function actsColumn(onOrder) {
           type="button"
           class="small"
           disabled=${state !== 'running'}
-          onClick=${() => onOrder(orderOf(wid, 'quiet'))}
+          onClick=${() => onOrder(signalOf(wid, 'quiet'))}
         >
           Quiet
         </button>
-        <button type="button" class="small" onClick=${() => onOrder(orderOf(wid, 'terminate'))}>
+        <button type="button" class="small" onClick=${() => onOrder(signalOf(wid, 'terminate'))}>
           Stop
         </button>
       </span>`,
@@ -289,7 +310,7 @@ function GearmanConnections({ route }) {
  * @param {'quiet' | 'terminate'} signal
  * @returns {Order}
  */
-function orderOf(wid, signal) {
+function signalOf(wid, signal) {
   const isQuiet = signal === 'quiet'
   const label = isQuiet ? 'Quiet' : 'Stop'
   const means = isQuiet

@@ -47,15 +47,16 @@ class Trends {
  * A list of the API with pages and an order, all of which lives in the address.
  *
  * @param {import('../router.js').Route} route
+ * @param {Sorting} [first] its order where the address has none
  */
-export function listOf(route) {
+export function listOf(route, first = { by: 'name', order: 'asc' }) {
   const { query } = route
   const contains = query.get('contains') ?? ''
   const cursor = query.get('cursor') ?? ''
   /** @type {Sorting} */
   const sorting = {
-    by: query.get('sort') ?? 'name',
-    order: query.get('order') === 'desc' ? 'desc' : 'asc',
+    by: query.get('sort') ?? first.by,
+    order: orderOf(query, first.order),
   }
   return {
     contains,
@@ -70,6 +71,17 @@ export function listOf(route) {
       refine(route, { contains: value, cursor: undefined }),
     onPage: (/** @type {string} */ next) => refine(route, { cursor: next }),
   }
+}
+
+/**
+ * The order of the address, or else the one that the list has first.
+ *
+ * @param {URLSearchParams} query
+ * @param {'asc' | 'desc'} first
+ */
+export function orderOf(query, first) {
+  const given = query.get('order')
+  return given === 'asc' || given === 'desc' ? given : first
 }
 
 /**

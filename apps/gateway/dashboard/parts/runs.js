@@ -39,12 +39,14 @@ const timeColumns = [
     id: 'ran',
     label: 'Took',
     isNumber: true,
+    orderBy: ({ run_seconds: ran }) => ran,
     cell: ({ run_seconds: ran }) => (ran === null ? '–' : duration(ran)),
   },
   {
     id: 'ended',
     label: 'Ended',
     isNumber: true,
+    orderBy: ({ ended_at: time }) => time,
     cell: ({ ended_at: time }) => html`<${When} time=${time} />`,
   },
 ]
@@ -115,6 +117,7 @@ const cronColumns = [
     id: 'at',
     label: 'Pushed',
     isMain: true,
+    orderBy: ({ at }) => at,
     cell: ({ at, is_by_hand: isByHand }) => html`<${When} time=${at} />
       ${isByHand && html`${' '}<${Badge}>by hand<//>`}`,
   },

@@ -16,6 +16,7 @@ import { useEffect, useRef, useState } from '../lib/hooks.js'
  * @property {boolean} [isMain] the name of the row, which stands alone on narrow screens
  * @property {boolean} [isHidden] its label is for screen readers only; it stays in sight
  * @property {string} [sort] the word by which the API sorts it
+ * @property {(row: Row) => string | number | null} [orderBy] by which the table sorts a list that it has as a whole
  */
 
 /** @typedef {{ readonly by: string, readonly order: 'asc' | 'desc' }} Sorting */
@@ -33,7 +34,9 @@ import { useEffect, useRef, useState } from '../lib/hooks.js'
  * @param {(sorting: Sorting) => void} [props.onSort]
  * @param {{ chosen: ReadonlySet<string>, toggle: (keys: readonly string[], isOn: boolean) => void }} [props.selection]
  */
-export function Table({ caption, columns, rows, keyOf, sorting, onSort, selection }) {
+export function Table({ caption, columns, rows: given, keyOf, selection, ...list }) {
+  const own = useOwnOrder(columns, given)
+  const { rows, sorting, onSort } = list.onSort ? { ...list, rows: given } : own
   const keys = rows.map((row, at) => keyOf(row, at))
   const areAllChosen = keys.length > 0 && keys.every((key) => selection?.chosen.has(key))
   return html`<${Frame} name=${caption}>
@@ -98,6 +101,34 @@ export function Table({ caption, columns, rows, keyOf, sorting, onSort, selectio
 }
 
 /**
+ * The order of a list that the table has as a whole, by its columns that have `orderBy`; nothing stands last.
+ *
+ * @template Row
+ * @param {readonly Column<Row>[]} columns
+ * @param {readonly Row[]} rows
+ */
+function useOwnOrder(columns, rows) {
+  const [sorting, setSorting] = useState(/** @type {Sorting | undefined} */ (undefined))
+  const orderBy = columns.find(({ id }) => id === sorting?.by)?.orderBy
+  const sorted = orderBy
+    ? rows.toSorted((one, other) => compare(orderBy(one), orderBy(other), sorting?.order))
+    : rows
+  return { rows: sorted, sorting, onSort: setSorting }
+}
+
+/**
+ * @param {string | number | null} one
+ * @param {string | number | null} other
+ * @param {'asc' | 'desc' | undefined} order
+ */
+function compare(one, other, order) {
+  if (one === other) return 0
+  if (one === null) return 1
+  if (other === null) return -1
+  return one < other === (order !== 'desc') ? -1 : 1
+}
+
+/**
  * The part of the page in which a table scrolls where it is too wide: its edges show where there is more, and keys can
  * scroll it.
  *
@@ -143,7 +174,8 @@ function classOf({ isNumber = false, isMain = false, isHidden = false }) {
  * @param {(sorting: Sorting) => void} [props.onSort]
  */
 function Head({ column, sorting, onSort }) {
-  const { label, sort, isNumber, isHidden } = column
+  const { label, isNumber, isHidden } = column
+  const sort = column.sort ?? (column.orderBy && column.id)
   const order = sort !== undefined && sorting?.by === sort ? sorting.order : undefined
   const content = isHidden ? html`<span class="unseen">${label}</span>` : label
   if (sort === undefined || !onSort) {

@@ -38,8 +38,8 @@ export interface AuditStore {
     act: string,
     textOf: (before?: AuditEntry) => string | undefined,
   ): Promise<string | undefined>
-  /** Up to `count` entries, the newest first; `before`: only older ones than that entry. */
-  list(count: number, before?: string): Promise<readonly AuditEntry[]>
+  /** Up to `count` entries by time, `desc`: the newest first; `after`: only those that follow that entry in this order. */
+  list(count: number, after?: string, order?: 'asc' | 'desc'): Promise<readonly AuditEntry[]>
   /** One entry by its id. */
   find(id: string): Promise<AuditEntry | undefined>
   /** Keeps records of an act for a day. False, and nothing is kept, where a bound is reached. */

@@ -59,8 +59,8 @@ export interface BatchStore {
   /** Reopens a committed batch; false if the batch is unknown. */
   open(bid: string): Promise<boolean>
   state(bid: string): Promise<BatchState | undefined>
-  /** The newest first, from the position in an earlier answer; only the last 10,000. */
-  list(from: BatchPlace | undefined, max: number): Promise<BatchPage>
+  /** By time, `desc`: the newest first, from the position in an earlier answer; only the last 10,000. */
+  list(from: BatchPlace | undefined, max: number, order?: 'asc' | 'desc'): Promise<BatchPage>
   /** Forgets all batches. Their jobs stay. */
   clear(): Promise<void>
 }

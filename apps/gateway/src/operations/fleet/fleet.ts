@@ -5,7 +5,9 @@ import {
   NodeAnswers,
   type AnswerParts,
   type HeldView,
+  inOrder,
   type Question,
+  type WorkerOrder,
   questionText,
   type WorkersQuestion,
   type WorkerView,
@@ -49,12 +51,13 @@ export class Fleet {
     return this.#ask(this.#nodes(), { ask: 'about' })
   }
 
-  /** Asks `nodes`, or all. A page behind the first takes two rounds of questions. */
+  /** Asks `nodes`, or all. Without an order a page behind the first takes two rounds of questions. */
   async workers(
     question: Omit<WorkersQuestion, 'ask' | 'sums'>,
     nodes: readonly string[] = this.#nodes(),
   ): Promise<FleetPage> {
-    const { from, count } = question
+    const { from, count, order } = question
+    if (order) return this.#sorted(question, order, nodes)
     const first = await this.#ask(nodes, {
       ...question,
       ask: 'workers',
@@ -75,6 +78,25 @@ export class Fleet {
       for (const worker of (known ?? []).slice(0, missing)) page.push({ node, worker })
     }
     return { workers: page, total: passed, answers: first.answers, silent }
+  }
+
+  /** Each node gives the first of its own, which are sorted once more together. */
+  async #sorted(
+    question: Omit<WorkersQuestion, 'ask' | 'sums'>,
+    order: WorkerOrder,
+    nodes: readonly string[],
+  ): Promise<FleetPage> {
+    const { from, count } = question
+    const asked = { ...question, ask: 'workers', sums: true, from: 0, count: from + count } as const
+    const { answers, silent } = await this.#ask(nodes, asked)
+    const all = [...answers].flatMap(([node, { workers }]) =>
+      workers.map((worker) => {
+        const forMs = order.by === 'beat' ? worker.beatAgoMs : worker.jobs[0]?.forMs
+        return { node, worker, forMs }
+      }),
+    )
+    const total = [...answers.values()].reduce((sum, answer) => sum + answer.total, 0)
+    return { workers: inOrder(all, order).slice(from, from + count), total, answers, silent }
   }
 
   /** The worker of a leased job at the node that leased it; undefined: that node does not answer. */

@@ -32,6 +32,14 @@ export interface WorkersQuestion {
   readonly jobs: number
   /** With the sums of all its workers. */
   readonly sums: boolean
+  /** By name, where there is none. */
+  readonly order?: WorkerOrder | undefined
+}
+
+/** By a time, milliseconds; workers without one are the shortest. */
+export interface WorkerOrder {
+  readonly by: 'held' | 'beat'
+  readonly order: 'asc' | 'desc'
 }
 
 /** Asks for the worker of a job. */
@@ -106,6 +114,15 @@ export interface AnswerParts {
   readonly version: string
 }
 
+/** Rows in the order of their times. */
+export function inOrder<Row extends { readonly forMs: number | undefined }>(
+  rows: readonly Row[],
+  { order }: WorkerOrder,
+): readonly Row[] {
+  const sign = order === 'asc' ? 1 : -1
+  return rows.toSorted((one, other) => sign * ((one.forMs ?? -1) - (other.forMs ?? -1)))
+}
+
 export function questionText(question: Question): string {
   return JSON.stringify({ form, ...question })
 }
@@ -161,10 +178,27 @@ export class NodeAnswers {
   #listed(question: WorkersQuestion): Answers['workers'] {
     const { filter, from, count, sums } = question
     const fitting = [...this.#workers()].filter((worker) => this.#fits(worker, filter))
-    const workers = fitting
+    const workers = this.#ordered(fitting, question.order)
       .slice(from, from + count)
       .map((worker) => this.#view(worker, question.jobsFrom, question.jobs))
     return { total: fitting.length, workers, ...(sums && { sums: this.#sums() }) }
+  }
+
+  #ordered(
+    workers: readonly ConnectedWorker[],
+    order: WorkerOrder | undefined,
+  ): readonly ConnectedWorker[] {
+    if (!order) return workers
+    const times = workers.map((worker) => {
+      const { lastBeatMs } = worker
+      const sinceMs = order.by === 'beat' ? lastBeatMs : this.#held(worker)[0]?.sinceMs
+      return { worker, forMs: this.#forMs(sinceMs) }
+    })
+    return inOrder(times, order).map(({ worker }) => worker)
+  }
+
+  #forMs(sinceMs: number | undefined): number | undefined {
+    return sinceMs === undefined ? undefined : this.#parts.clock.nowMs() - sinceMs
   }
 
   #holder({ token }: HolderQuestion): Answers['holder'] {

@@ -160,7 +160,7 @@ export const endpoints = {
     tag: 'Cron, batches, migrations',
     answer: fleet.batchPage,
     summary: 'Batches, the newest first',
-    query: strict({ limit, cursor }),
+    query: fleet.batchQuery,
   }),
   getBatch: read({
     path: '/batches/{batch}',

@@ -139,7 +139,101 @@ describeApi('the audit', () => {
     expect((await audit(api, 'since_seconds=60')).entries).toHaveLength(6)
     expect(await api.refusal('/audit?cursor=x', { headers: as('carol') })).toEqual([
       400,
-      'invalid_request',
+      'invalid_cursor',
+    ])
+  })
+
+  test('is read from its oldest act on, or by the jobs of an act, in pages', async () => {
+    const api = await openAudited()
+    await jobsInAllPlaces(api)
+    await post(api, '/jobs/delete', { jobs: ['waiting-001'] })
+    await post(api, '/jobs/delete', { jobs: ['retry-00001', 'dead-000001', 'scheduled-1'] })
+    await post(api, '/queues/pause', { queues: ['q'] })
+    const listed = async (query: string) => {
+      const all: (number | null)[] = []
+      let next: string | null = ''
+      while (next !== null) {
+        const { entries, cursor }: Audit = await audit(
+          api,
+          `${query}&limit=2${next && `&cursor=${next}`}`,
+        )
+        all.push(...entries.map(({ jobs }) => jobs))
+        next = cursor
+      }
+      return all
+    }
+    expect(await listed('order=desc')).toEqual([null, 3, 1])
+    expect(await listed('order=asc')).toEqual([1, 3, null])
+    expect(await listed('order=asc&since_seconds=60')).toEqual([1, 3, null])
+    expect(await listed('order=asc&since_seconds=0')).toEqual([])
+    expect(await listed('sort=jobs')).toEqual([3, 1, null])
+    expect(await listed('sort=jobs&order=asc')).toEqual([null, 1, 3])
+    expect(await listed('sort=jobs&operation=deleteJobs')).toEqual([3, 1])
+  })
+
+  test('the drop of a queue or a function is one entry with the deletion of its jobs', async () => {
+    const api = await openAudited()
+    const client = await api.gateway.consumer()
+    const drop = async (what: 'queue' | 'function', name: string, filter: object) => {
+      const { body } = await post(api, '/jobs/delete', { filter }, 'carol')
+      const { act } = body as { act: string | null }
+      const words = { [`${what}s`]: [name], after: act }
+      expect((await post(api, `/${what}s/drop`, words, 'carol')).status).toBe(200)
+    }
+    const told = async () =>
+      (await audit(api)).entries.map(({ operation, target, jobs, undo }) => {
+        return [operation, target, jobs, undo]
+      })
+    for (const jid of ['waits-0001', 'waits-0002']) {
+      await client.push(jid, { jobtype: 'f', queue: 'q' })
+    }
+    await drop('queue', 'q', { queue: 'q', state: 'waiting' })
+    expect(await told()).toEqual([['dropQueues', '{"queues":["q"]}', 2, 'possible']])
+    const [entry] = (await audit(api)).entries
+    expect((await undo(api, entry?.entry)).body).toEqual({ restored: 2, left: [] })
+    await drop('function', 'f@q', { function: 'f', queue: 'q' })
+    expect((await told())[0]).toEqual(['dropFunctions', '{"functions":["f@q"]}', 2, 'possible'])
+    // A deletion of more than what is dropped keeps its entry.
+    await client.push('waits-0003', { jobtype: 'g', queue: 'other' })
+    await client.push('waits-0004', { jobtype: 'g', queue: 'more' })
+    const before = (await told()).length
+    await drop('queue', 'other', { function: 'g' })
+    expect((await told()).slice(0, (await told()).length - before)).toEqual([
+      ['dropQueues', '{"queues":["other"]}', null, 'no'],
+      ['deleteJobs', '{"filter":{"function":"g"}}', 2, 'possible'],
+    ])
+  })
+
+  test('an act on all jobs with an error is one entry, with the error', async () => {
+    const api = await openAudited()
+    const client = await api.gateway.consumer()
+    for (let jobs = 0; jobs < 5; jobs += 1) {
+      const jid = `dies-000${jobs}`
+      await client.push(jid, { jobtype: 'f', queue: 'q', retry: -1 })
+      await client.ask('FETCH q')
+      const message = jobs < 3 ? 'disk is full' : 'no such mailbox'
+      await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"${message}"}`)
+    }
+    const group = async (act: 'retry' | 'delete', line: string) => {
+      const filter = { state: 'dead', error_type: 'E', error_line: line }
+      let cursor = ''
+      for (;;) {
+        const body = { filter, limit: 1, ...(cursor !== '' && { cursor }) }
+        const answer = (await post(api, `/jobs/${act}`, body)).body as { cursor: string | null }
+        if (answer.cursor === null) return
+        ;({ cursor } = answer)
+      }
+    }
+    await group('retry', 'disk is full')
+    await group('delete', 'no such mailbox')
+    const { entries } = await audit(api)
+    expect(entries).toMatchObject([
+      { who: 'bob', operation: 'deleteJobs', jobs: 2, undo: 'possible' },
+      { who: 'bob', operation: 'retryJobs', jobs: 3, undo: 'no' },
+    ])
+    expect(entries.map(({ target }) => (JSON.parse(target) as { filter: object }).filter)).toEqual([
+      { state: 'dead', error_type: 'E', error_line: 'no such mailbox' },
+      { state: 'dead', error_type: 'E', error_line: 'disk is full' },
     ])
   })
 

@@ -227,6 +227,7 @@ describeApi('reads of the API', () => {
     const { cursor } = (await api.get('/batches?limit=1')) as { cursor: string }
     expect(await api.get(`/batches?cursor=${cursor}`)).toEqual({ batches: [], cursor: null })
     expect(await api.refusal('/batches?cursor=x')).toEqual([400, 'invalid_cursor'])
+    expect(await api.refusal('/batches?sort=total&cursor=x')).toEqual([400, 'invalid_cursor'])
     expect((await api.ask('/api/v1/migrations/none')).status).toBe(404)
     expect(await api.get('/migrations')).toEqual({ migrations: [] })
     expect(await api.get('/cron')).toEqual({ cron: [] })

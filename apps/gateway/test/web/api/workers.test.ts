@@ -168,6 +168,47 @@ describeApi('workers of all gateways', () => {
     expect((await operatorOf(here).run('workers --limit 1')).stderr).toMatch(/^There are more: 6 /)
   })
 
+  test('workers of all gateways are sorted by how long they have had a job, and by their last beat', async () => {
+    const handles = await submit('slow', 3)
+    const ids: string[] = []
+    // Each takes its job once the one before has had its own for a while, which a later look shows.
+    for (const [at, api] of [here, there, here].entries()) {
+      const worker = await api.gateway.peer('slow')
+      worker.send('SET_CLIENT_ID', `slow-${at}`)
+      expect((await worker.ask('GRAB_JOB'))[1]).toBe(handles[at])
+      const since = async () => {
+        const { workers: all } = await workersAt(here, 'function=slow')
+        return all.map(({ jobs: [job] }) => Date.parse(job?.since ?? ''))
+      }
+      await expect.poll(async () => Date.now() - Math.max(...(await since()))).toBeGreaterThan(20)
+      ids.push(`slow-${at}`)
+    }
+    const idle = await there.gateway.peer('slow')
+    await idle.sync()
+    const sorted = async (query: string) => {
+      const names: string[] = []
+      let cursor = ''
+      do {
+        const page = await workersAt(there, `${query}&limit=2${cursor && `&cursor=${cursor}`}`)
+        expect(page.total).toBe(4)
+        names.push(...page.workers.map(({ name }) => name))
+        cursor = page.cursor ?? ''
+      } while (cursor !== '')
+      return names
+    }
+    expect((await sorted('sort=held&function=slow')).slice(0, 3)).toEqual(ids)
+    expect((await sorted('sort=held&order=asc&function=slow')).slice(1)).toEqual(ids.toReversed())
+    for (const [at, api] of [there, here].entries()) {
+      const wid = `beat-${at}`
+      const faktory = await FwpClient.greeted(api.gateway.port('faktory'), { wid })
+      await faktory.ask(`BEAT {"wid":"${wid}"}`)
+      const beat = async () => (await workersAt(here)).workers.find((one) => one.wid === wid)
+      await expect.poll(async () => (await beat())?.seconds_since_beat).toBeGreaterThan(0.02)
+    }
+    const { workers: beaten } = await workersAt(here, 'sort=beat&limit=2')
+    expect(beaten.map(({ wid }) => wid)).toEqual(['beat-0', 'beat-1'])
+  })
+
   test('a gateway says where and what it is; one that is gone or silent is named', async () => {
     const ports = ['gearman', 'faktory', 'http'].map((door) => {
       return { door, address: `127.0.0.1:${there.gateway.port(door)}` }

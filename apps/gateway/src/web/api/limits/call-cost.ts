@@ -46,6 +46,12 @@ type Weigh = (input: ApiInput) => boolean
 const hasLongPage: Weigh = ({ query }) =>
   ((query as { limit?: number }).limit ?? 0) > lightMost.entries
 
+/** Lists that are read from the store or from other nodes as a whole, to be sorted. */
+const sortsAll: Weigh = (input) => {
+  const { sort } = input.query as { sort?: string }
+  return hasLongPage(input) || !(sort === undefined || sort === 'made' || sort === 'time')
+}
+
 const actsOnMany: Weigh = ({ body }) => {
   const { jobs, filter } = body as Selection
   return filter !== undefined || (jobs?.length ?? 0) > lightMost.named
@@ -59,11 +65,12 @@ const heavy: Readonly<Partial<Record<string, Weigh>>> = {
   listFunctions: hasLongPage,
   listQueues: hasLongPage,
   listConnections: hasLongPage,
-  listBatches: hasLongPage,
+  listAudit: sortsAll,
+  listBatches: sortsAll,
   dropFunctions: () => true,
   dropQueues: () => true,
   listFailures: () => true,
-  listWorkers: hasLongPage,
+  listWorkers: sortsAll,
   getWorker: hasLongPage,
   retryJobs: actsOnMany,
   cancelJobs: actsOnMany,

@@ -3,13 +3,29 @@ import { actOf, type NotedAct } from '../../../operations/audit/audit-trail.ts'
 import type { Handlers } from '../api.ts'
 import type { Scope } from '../scope.ts'
 import { refOfApiId } from './job-names.ts'
+import { cursorOf, numbersOf, pageOf } from '../cursors.ts'
+import { ListOrders } from './list-orders.ts'
 import { auditPage } from '../schemas/audit.ts'
-import { isoTime } from '../schemas/common.ts'
+import { isoTime, type SortOrder } from '../schemas/common.ts'
 import type { HandlerParts } from '../handler-parts.ts'
 
 /** Entries that one call looks at. */
 const lookedAt = 2_000
 const perStep = 500
+
+const maxSequence = '18446744073709551615'
+
+/** A look at acts by time. */
+interface Asked {
+  readonly wanted: (act: NotedAct | undefined) => boolean
+  readonly fromMs: number
+  readonly order: SortOrder
+  readonly limit: number
+  /** Only acts that follow this entry. */
+  readonly after?: string | undefined
+}
+
+const figures = { jobs: (entry: AuditEntry) => actOf(entry)?.jobs ?? 0 }
 
 /** Reads who did what. */
 export function auditReads({ scheduler }: HandlerParts) {
@@ -18,34 +34,55 @@ export function auditReads({ scheduler }: HandlerParts) {
   const isOf = (act: NotedAct | undefined, scope: Scope, own: string | undefined): boolean =>
     act !== undefined &&
     ((own !== undefined && act.who === own) || namesOwn(act.target, scope, registry))
+  /** Acts by time; `last`: the entry behind which there may be more. */
+  const look = async ({ wanted, fromMs, order, limit, after }: Asked) => {
+    const found: AuditEntry[] = []
+    // Behind all entries of the millisecond before.
+    const first = `${Math.max(0, fromMs - 1)}-${maxSequence}`
+    let last = after ?? (order === 'asc' ? first : undefined)
+    let isOver = false
+    for (let left = lookedAt; left > 0 && found.length < limit && !isOver;) {
+      const count = Math.min(left, perStep)
+      const some = await audit.list(count, last, order)
+      left -= some.length
+      isOver = some.length < count
+      for (const [at, entry] of some.entries()) {
+        if (timeOf(entry) < fromMs) {
+          isOver = true
+          break
+        }
+        last = entry.id
+        if (wanted(actOf(entry))) found.push(entry)
+        if (found.length < limit) continue
+        isOver &&= at === some.length - 1
+        break
+      }
+    }
+    return { found, last: isOver ? undefined : last }
+  }
+
   return {
     async listAudit({ query, scope, who: own }) {
       const { who, operation, since_seconds: since = Infinity, limit = auditPage.usual } = query
-      const fromMs = scheduler.storeNowMs() - since * 1000
-      const found: AuditEntry[] = []
-      let { cursor } = query
-      let isOver = false
-      for (let left = lookedAt; left > 0 && found.length < limit && !isOver;) {
-        const count = Math.min(left, perStep)
-        const some = await audit.list(count, cursor)
-        left -= some.length
-        isOver = some.length < count
-        for (const [at, entry] of some.entries()) {
-          if (timeOf(entry) < fromMs) {
-            isOver = true
-            break
-          }
-          cursor = entry.id
-          const act = actOf(entry)
-          const isWanted =
-            (who ?? act?.who) === act?.who && (operation ?? act?.operation) === act?.operation
-          if (isWanted && (!scope || isOf(act, scope, own))) found.push(entry)
-          if (found.length < limit) continue
-          isOver &&= at === some.length - 1
-          break
-        }
+      const { sort = 'time', order = 'desc', cursor } = query
+      const wanted = (act: NotedAct | undefined) =>
+        (who ?? act?.who) === act?.who &&
+        (operation ?? act?.operation) === act?.operation &&
+        (!scope || isOf(act, scope, own))
+      const fromMs = Math.ceil(scheduler.storeNowMs() - since * 1000)
+      if (sort === 'jobs') {
+        const { found: entries } = await look({ wanted, fromMs, order: 'desc', limit: lookedAt })
+        const orders = new ListOrders({ entries, byName: () => 0, figures })
+        const { page, cursor: next } = pageOf(await orders.get({ sort, order }), {
+          ...query,
+          limit,
+        })
+        return { entries: await shown(audit, page), cursor: next }
       }
-      return { entries: await shown(audit, found), cursor: isOver ? null : (cursor ?? null) }
+      const after = cursor === undefined ? undefined : numbersOf(cursor, 2).join('-')
+      const { found, last } = await look({ wanted, fromMs, order, limit, after })
+      const next = last === undefined ? null : cursorOf(last.split('-').map(Number))
+      return { entries: await shown(audit, found), cursor: next }
     },
   } satisfies Partial<Handlers>
 }

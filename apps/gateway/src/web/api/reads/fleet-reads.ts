@@ -6,7 +6,9 @@ import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { cursorOf, numbersOf, pageOf } from '../cursors.ts'
 import { isoTime, pageSizes } from '../schemas/common.ts'
+import { type BatchCount, maxSorted } from '../schemas/fleet.ts'
 import type { HandlerParts } from '../handler-parts.ts'
+import { ListOrders } from './list-orders.ts'
 
 /** Entries of a list that has no pages. */
 const maxListed = 1_000
@@ -60,10 +62,16 @@ export function fleetReads({ scheduler, doors, cron, fleet, node, imports }: Han
     },
 
     async listBatches({ query }) {
-      const { limit = pageSizes.usual, cursor } = query
+      const { limit = pageSizes.usual, cursor, sort = 'made', order = 'desc' } = query
+      if (sort !== 'made') {
+        const { batches: entries } = await scheduler.batches.list(undefined, maxSorted)
+        const orders = new ListOrders({ entries, byName: () => 0, figures: batchCounts })
+        const { page, cursor: next } = pageOf(await orders.get({ sort, order }), query)
+        return { batches: page.map(batchView), cursor: next }
+      }
       const [createdAtMs = 0, passed = 0] = cursor === undefined ? [] : numbersOf(cursor, 2)
       const from = cursor === undefined ? undefined : { createdAtMs, passed }
-      const { batches, next } = await scheduler.batches.list(from, limit)
+      const { batches, next } = await scheduler.batches.list(from, limit, order)
       return {
         batches: batches.map(batchView),
         cursor: next ? cursorOf([next.createdAtMs, next.passed]) : null,
@@ -97,6 +105,12 @@ export function fleetReads({ scheduler, doors, cron, fleet, node, imports }: Han
       return { migration: params.migration, fields }
     },
   } satisfies Partial<Handlers>
+}
+
+const batchCounts: Readonly<Record<BatchCount, (batch: BatchState) => number>> = {
+  total: ({ total }) => total,
+  pending: ({ pending }) => pending,
+  failed: ({ failed }) => failed,
 }
 
 function batchView({ bid, parent, createdAtMs, ...rest }: BatchState) {

@@ -7,7 +7,13 @@ import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { pageSizes } from '../schemas/common.ts'
-import { type jobWorker, type oneWorker, workerPage, type workers } from '../schemas/fleet.ts'
+import {
+  type jobWorker,
+  maxSorted,
+  type oneWorker,
+  workerPage,
+  type workers,
+} from '../schemas/fleet.ts'
 import type { Scope } from '../scope.ts'
 import { progressOf } from './job-view.ts'
 import type { HandlerParts } from '../handler-parts.ts'
@@ -19,13 +25,17 @@ export function workerReads(parts: HandlerParts) {
   const { fleet } = parts
   return {
     async listWorkers({ query, scope }) {
-      const { limit: count = pageSizes.usual, cursor, node, ...filter } = query
+      const { limit = pageSizes.usual, cursor, node, sort, order: way = 'desc', ...filter } = query
       const [from = 0] = cursor === undefined ? [] : numbersOf(cursor, 1)
+      const order = sort && { by: sort, order: way }
+      // Each gateway gives all that come before the page, too.
+      const end = order ? maxSorted : Infinity
+      const count = Math.max(0, Math.min(limit, end - from))
       const jobs = count > workerPage.longPage ? 1 : workerPage.jobs
-      const question = { filter: filter as WorkerFilter, from, count, jobsFrom: 0, jobs }
+      const question = { filter: filter as WorkerFilter, from, count, jobsFrom: 0, jobs, order }
       const page = await fleet.workers(question, node === undefined ? undefined : [node])
       const next = from + page.workers.length
-      const hasMore = page.workers.length > 0 && next < page.total
+      const hasMore = page.workers.length > 0 && next < Math.min(end, page.total)
       return {
         ...sumsOf(page.answers),
         workers: await shownWorkers(page.workers, parts, scope),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict, text, word } from '../endpoint.ts'
-import { byReason, count, limitOf, nextCursor, timeOrNull } from './common.ts'
+import { byReason, count, cursor, limitOf, nextCursor, sortOrder, timeOrNull } from './common.ts'
 
 /** Entries on one page, and the most that may be asked for. */
 export const auditPage = { usual: 50, max: 200 } as const
@@ -16,8 +16,15 @@ export const auditQuery = strict({
   since_seconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: 3_153_600_000, description: 'Only acts that are no older' }),
   ),
+  sort: Type.Optional(
+    oneOf(
+      ['time', 'jobs'] as const,
+      'What acts are in the order of; jobs: of the latest 2,000. time',
+    ),
+  ),
+  order: sortOrder('Oldest or newest first, least or most jobs. desc'),
   limit: limitOf(auditPage),
-  cursor: Type.Optional(entryId),
+  cursor,
 })
 
 const undoStates = ['possible', 'undone', 'over', 'no'] as const

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { orNull, strict, text, word } from '../endpoint.ts'
+import { oneOf, orNull, strict, text, word } from '../endpoint.ts'
 
 /** Entries on one page of a list, and the most that may be asked for. */
 export const pageSizes = { usual: 50, max: 1_000 } as const
@@ -18,6 +18,12 @@ export function limitOf(
 export const limit = limitOf(pageSizes)
 export const cursor = Type.Optional(text('The cursor of the previous answer', 512, 0))
 export const nextCursor = orNull(Type.String(), 'Where to go on; null where that was all')
+
+/** The order of a list, whose entries have a time, and the words for it. */
+export type SortOrder = 'asc' | 'desc'
+export function sortOrder(description: string) {
+  return Type.Optional(oneOf(['asc', 'desc'] as const, description))
+}
 
 export const functionName = text('A function, which is a Faktory jobtype', 512)
 export const queueName = Type.String({

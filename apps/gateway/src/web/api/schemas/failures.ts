@@ -1,6 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { counted, oneOf, strict, word, words } from '../endpoint.ts'
-import { count, cursor, functionName, limit, nextCursor, queueName, timeOrNull } from './common.ts'
+import {
+  count,
+  cursor,
+  functionName,
+  limit,
+  nextCursor,
+  queueName,
+  sortOrder,
+  timeOrNull,
+} from './common.ts'
 import { failureBounds } from './jobs.ts'
 
 const failureSorts = ['jobs', 'first_failed', 'last_failed'] as const
@@ -13,7 +22,7 @@ export const failureQuery = strict({
     oneOf(['dead', 'retry'] as const, 'Jobs that failed for good, or that are tried again. dead'),
   ),
   sort: Type.Optional(oneOf(failureSorts, 'What groups are in the order of. jobs')),
-  order: Type.Optional(oneOf(['asc', 'desc'] as const, 'Least or most first. desc')),
+  order: sortOrder('Least or most first. desc'),
   limit,
   cursor,
 })

@@ -1,6 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { counted, oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
-import { count, cursor, limit, nextCursor, progress, seconds, timeOrNull } from './common.ts'
+import {
+  count,
+  cursor,
+  limit,
+  nextCursor,
+  progress,
+  seconds,
+  sortOrder,
+  timeOrNull,
+} from './common.ts'
 
 export const connection = strict({
   door: Type.String(),
@@ -10,8 +19,14 @@ export const connection = strict({
   functions_total: count,
 })
 
+const workerSorts = ['held', 'beat'] as const
+export type WorkerSort = (typeof workerSorts)[number]
+
 /** Longest page of workers, and how many of its jobs a worker on it shows; a page of more than a hundred shows one. */
 export const workerPage = { max: 1_000, usual: 50, jobs: 5, longPage: 100 } as const
+
+/** Workers, and batches by a count, that are sorted: a list in such an order ends after so many. */
+export const maxSorted = 1_000
 
 const nodeName = text('A node of listNodes', 64)
 
@@ -25,6 +40,13 @@ export const workerQuery = strict({
   function: Type.Optional(text('Only workers that named this function, or have a job of it', 512)),
   queue: Type.Optional(text('Only workers that fetch from this queue, or have a job of it', 255)),
   busy: Type.Optional(Type.Boolean({ description: 'Only workers with a job, or without one' })),
+  sort: Type.Optional(
+    oneOf(
+      workerSorts,
+      `What workers are in the order of: how long they have had their oldest job, or the time since their last beat; the first ${maxSorted}. By gateway`,
+    ),
+  ),
+  order: sortOrder('Shortest or longest first. desc'),
   limit,
   cursor,
 })
@@ -140,8 +162,20 @@ export const batch = strict({
   success: callback,
 })
 
+const batchSorts = ['made', 'total', 'pending', 'failed'] as const
+export type BatchCount = Exclude<(typeof batchSorts)[number], 'made'>
+
+export const batchQuery = strict({
+  sort: Type.Optional(
+    oneOf(batchSorts, `What batches are in the order of; a count: the newest ${maxSorted}. made`),
+  ),
+  order: sortOrder('Oldest or newest first, least or most. desc'),
+  limit,
+  cursor,
+})
+
 export const batchPage = strict({
-  batches: Type.Array(batch, { description: 'The newest first, of the last 10,000' }),
+  batches: Type.Array(batch, { description: 'Of the last 10,000, the newest first' }),
   cursor: nextCursor,
 })
 

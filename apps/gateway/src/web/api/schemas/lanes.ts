@@ -9,6 +9,7 @@ import {
   nextCursor,
   queueName,
   seconds,
+  sortOrder,
   takenAt,
 } from './common.ts'
 import { waitsFor } from './waits.ts'
@@ -42,7 +43,7 @@ export type TotalName = keyof typeof totals
 
 const listProperties = {
   contains: Type.Optional(text('A part of the name', 255)),
-  order: Type.Optional(oneOf(['asc', 'desc'] as const, 'Least or most first. asc')),
+  order: sortOrder('Least or most first. asc'),
   limit,
   cursor,
 }
