@@ -3,7 +3,7 @@ import type { WorldOptions } from '../contract/store-world.ts'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'
-import { monitored } from './monitored.ts'
+import { monitored } from '@crossgear/tools/monitored'
 
 /** Keys per call of a filler. */
 const perCall = 20_000
