@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
 import { numberOfRun, playsAll } from '@crossgear/tools/sample'
 import { expect, onTestFinished, test } from 'vitest'
 import { planOf } from '../world/plan.ts'
@@ -28,12 +27,14 @@ interface Ended {
   readonly stderr: string
 }
 
-function simulate(...words: readonly string[]): Promise<Ended> {
+function simulate(words: readonly string[], begun?: (child: ChildProcess) => void): Promise<Ended> {
   return new Promise((resolve) => {
     const all = [...program, ...words]
-    execFile(process.execPath, all, { maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
+    const ways = { maxBuffer: 2 ** 28 }
+    const child = execFile(process.execPath, all, ways, (error, stdout, stderr) => {
       resolve({ code: Number(error?.code ?? 0), stdout, stderr })
     })
+    begun?.(child)
   })
 }
 
@@ -41,10 +42,18 @@ function simulate(...words: readonly string[]): Promise<Ended> {
 const storiesIn = ({ stdout }: Ended): readonly string[] =>
   stdout.split('\n').filter((line) => !/ events in /.test(line))
 
-/** Takes a core for itself. */
-function busyThread(): void {
-  const thread = new Worker('for (;;) {}', { eval: true })
-  onTestFinished(async () => void (await thread.terminate()))
+/** Time between two signals to a process that is held up, milliseconds. */
+const heldUpMs = 20
+
+/** Stops a process again and again, as others on a busy machine would, but takes nothing from them. */
+function holdUp(child: ChildProcess): void {
+  let isStopped = false
+  const timer = setInterval(() => {
+    isStopped = !isStopped
+    child.kill(isStopped ? 'SIGSTOP' : 'SIGCONT')
+  }, heldUpMs)
+  child.once('exit', () => clearInterval(timer))
+  onTestFinished(() => void child.kill('SIGKILL'))
 }
 
 /** The seeds that are played twice: a run plays a part of those of the night. */
@@ -62,14 +71,13 @@ test(
   async () => {
     const { from, count } = seedsOfRun()
     const words = ['--from', String(from), '--seeds', String(count), '--story', '--no-shrink']
-    const calm = await simulate(...words, '--processes', '1')
-    busyThread()
+    const calm = await simulate([...words, '--processes', '1'])
     // The plan of the last seed, which is played by itself.
     const plan = join(newFolder(), 'plan.json')
     writeFileSync(plan, JSON.stringify(planOf(from + count - 1)))
     const [loaded, single] = await Promise.all([
-      simulate(...words, '--processes', '3'),
-      simulate('--plan', plan),
+      simulate([...words, '--processes', '3'], holdUp),
+      simulate(['--plan', plan]),
     ])
     expect(storiesIn(loaded)).toEqual(storiesIn(calm))
     const alone = storiesIn(single).slice(0, -2)
@@ -85,7 +93,7 @@ test(
 
 test('a wrong word is one line, and exit code 1', async () => {
   const stderr = 'There is no option --seds: did you mean --seeds?\n'
-  expect(await simulate('--seds', '3')).toEqual({ code: 1, stdout: '', stderr })
+  expect(await simulate(['--seds', '3'])).toEqual({ code: 1, stdout: '', stderr })
 })
 
 test('^C says how far it came, and leaves nothing', async () => {
