@@ -1,4 +1,5 @@
 import type { JobState, Scheduler, TimedJob, TimedSet } from '@crossgear/core-scheduler'
+import { grouped } from '@crossgear/migration'
 import { ApiError } from '../api-error.ts'
 import { cursorOf, numbersOf } from '../cursors.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
@@ -15,6 +16,8 @@ const setsOf: Readonly<Partial<Record<string, TimedSet>>> = {
 
 /** Jobs that one round merges. */
 const jobsPerRound = 100
+/** Jobs of a lane that are asked for one after another: each time only of those lanes that may have more in the round. */
+const perLane = [1, 10, jobsPerRound] as const
 /** Lanes whose figures one step reads. */
 const lanesPerStep = 512
 
@@ -79,7 +82,7 @@ export class TimedJobs {
     return { found, lookedAt, unsearched: 0, cursor: next }
   }
 
-  /** The next jobs of all lanes together: of each lane the first, and of those that are in front more. */
+  /** The next jobs of all lanes together: of each lane the first, and more of those lanes whose jobs are all in front. */
   async #next(
     set: TimedSet,
     order: Order,
@@ -91,13 +94,19 @@ export class TimedJobs {
       (order === 'asc' ? one.atMs - other.atMs : other.atMs - one.atMs) ||
       this.#numberOf(one.lane) - this.#numberOf(other.lane)
     const asked = { set, order, after: last && { ...last, isPast: this.#isPast(last.lane) } }
-    const heads = await inspect.timed({ ...asked, lanes, perLane: 1 })
-    const front = [...heads].sort(inOrder).slice(0, jobsPerRound)
-    const some = front.map(({ lane }) => lane)
-    if (some.length === 0) return []
-    const all = await inspect.timed({ ...asked, lanes: some, perLane: jobsPerRound })
-    // Jobs of one time and lane stay in the order of their lane.
-    return [...all].sort(inOrder).slice(0, jobsPerRound)
+    let front: readonly Required<TimedJob>[] = []
+    let some = lanes
+    for (const most of perLane) {
+      if (some.length === 0) break
+      const again = new Set(some)
+      const kept = front.filter(({ lane }) => !again.has(lane))
+      const found = await inspect.timed({ ...asked, lanes: some, perLane: most })
+      // Jobs of one time and lane stay in the order of their lane.
+      front = [...kept, ...found].sort(inOrder).slice(0, jobsPerRound)
+      const byLane = grouped(front, ({ lane }) => lane)
+      some = some.filter((lane) => byLane.get(lane)?.length === most)
+    }
+    return front
   }
 
   /** Lanes whose jobs of just the same time were listed before those of `lane`. */
