@@ -31,21 +31,26 @@ export interface ApiBackend {
   call(name: OperationName, input: ApiInput): Promise<ApiAnswer>
 }
 
+interface ApiOwner {
+  readonly log: Logger
+  readonly rejected?: StoreRejected
+  /** Hears of each call that may have changed something. */
+  readonly onChange: () => void
+}
+
 /** Answers them in this process. */
 export class Api implements ApiBackend {
   readonly #handlers: Handlers
   readonly #names: LaneNames
   readonly #log: Logger
   readonly #rejected: StoreRejected | undefined
+  readonly #onChange: () => void
   /** By the globs of a person, which are a list of the configuration. */
   readonly #scopes = new WeakMap<readonly string[], Scope>()
 
-  constructor(
-    handlers: Handlers,
-    names: LaneNames,
-    { log, rejected }: { readonly log: Logger; readonly rejected?: StoreRejected },
-  ) {
+  constructor(handlers: Handlers, names: LaneNames, { log, rejected, onChange }: ApiOwner) {
     this.#rejected = rejected
+    this.#onChange = onChange
     this.#handlers = handlers
     this.#names = names
     this.#log = log
@@ -57,7 +62,7 @@ export class Api implements ApiBackend {
     const demand = scopeDemands[name] as
       | ((input: unknown, scope: Scope, names: LaneNames) => void)
       | undefined
-    const { status = 200 }: Endpoint = endpoints[name]
+    const { status = 200, method }: Endpoint = endpoints[name]
     try {
       const { queues, ...asked } = input
       const scope = queues && this.#scopeOf(queues)
@@ -72,6 +77,8 @@ export class Api implements ApiBackend {
       }
       this.#log.error({ err: error, operation: name }, 'A call of the API failed.')
       return refusalAnswer('internal_error', 'the gateway failed: see its log')
+    } finally {
+      if (method !== 'GET') this.#onChange()
     }
   }
 

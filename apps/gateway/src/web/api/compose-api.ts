@@ -53,6 +53,6 @@ export function composeApi(parts: ApiParts): Api {
       ...cronActs(all),
     },
     scheduler.registry.names,
-    parts,
+    { ...parts, onChange: () => void (all.view.changes += 1) },
   )
 }

@@ -24,6 +24,38 @@ describe.skipIf(lacksRedis)('lists of the API', () => {
     }
   })
 
+  test('failures are grouped once for all who look at them, and anew after an act', async () => {
+    const api = await openApi(open)
+    const faktory = await api.gateway.consumer()
+    for (const jid of ['dies-00001', 'dies-00002']) {
+      await faktory.push(jid, { jobtype: 'f', queue: 'q', retry: -1 })
+      await faktory.ask('FETCH q')
+      await faktory.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"no"}`)
+    }
+    const asked = async (query = {}) =>
+      (await api.gateway.api.call('listFailures', { params: {}, query, body: undefined })).body
+    const first = await asked()
+    expect(first).toMatchObject({ is_current: true, groups: [{ jobs: 2 }] })
+    expect(await asked()).toBe(first)
+    expect(await asked({ limit: 5 })).not.toBe(first)
+    await api.actOn('delete', { jobs: ['dies-00001'] })
+    expect(await asked()).toMatchObject({ groups: [{ jobs: 1 }] })
+  })
+
+  test('failures that are not all read are read on by the next call', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    const fill = `for id = 1001, 3500 do
+      redis.call('HSET', 'job:mail:' .. id, 'status', 'error', 'input', 'x', 'settled', 1, 'failure', '{"errtype":"E"}')
+      redis.call('ZADD', 'xg:dead:mail', 2e12 + id, id)
+    end`
+    await redis().ask('EVAL', fill, '0')
+    const counted = async () => ((await api.get('/failures')) as { counted: number }).counted
+    expect(await counted()).toBe(2_000)
+    expect(await counted()).toBe(2_500)
+  })
+
   test('show at once a pause or a resume by an operator', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

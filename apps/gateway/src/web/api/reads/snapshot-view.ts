@@ -24,6 +24,12 @@ interface QueueFigures {
   oldest?: LaneFigures
 }
 
+/** An answer, and what it shows besides the snapshot. */
+interface Shared {
+  readonly answer: Promise<object>
+  readonly others: readonly unknown[]
+}
+
 interface Whole {
   readonly sums: LaneSums
   readonly functions: number
@@ -62,8 +68,7 @@ export class SnapshotView {
   readonly functions: ListOrders<LaneFigures, SortWord | 'workers'>
   #whole: Promise<Whole> | undefined
   #queues: Promise<ListOrders<QueueFigures, SortWord>> | undefined
-  readonly #answers = new Map<string, Promise<object>>()
-  #answersWith: readonly unknown[] = []
+  readonly #answers = new Map<string, Shared>()
 
   constructor(snapshot: Shown) {
     this.snapshot = snapshot
@@ -97,19 +102,21 @@ export class SnapshotView {
     others: readonly unknown[],
     make: () => Promise<Answer>,
   ): Promise<Answer> {
-    if (others.some((other, at) => other !== this.#answersWith[at])) this.#answers.clear()
-    this.#answersWith = others
     const key = JSON.stringify(asked)
-    const known = this.#answers.get(key) as Promise<Answer> | undefined
-    if (known) return known
-    const made = make()
-    if (this.#answers.size < maxAnswers) this.#answers.set(key, made)
-    return made
+    const known = this.#answers.get(key)
+    if (known?.others.every((other, at) => other === others[at])) {
+      return known.answer as Promise<Answer>
+    }
+    const answer = make()
+    if (known || this.#answers.size < maxAnswers) this.#answers.set(key, { answer, others })
+    return answer
   }
 }
 
 /** The latest snapshot's shapes, for all callers. */
 export class LatestView {
+  /** Calls that may have changed something since the start: whoever changed it wants to see that at once. */
+  changes = 0
   readonly #snapshots: StoreSnapshots
   #view: SnapshotView | undefined
   /** Of the latest snapshot, by the scope of people. */

@@ -3,12 +3,13 @@ import type { Handlers } from '../../api.ts'
 import { pageOf } from '../../cursors.ts'
 import type { HandlerParts } from '../../handler-parts.ts'
 import { isoTime } from '../../schemas/common.ts'
-import type { FailureSort, failures } from '../../schemas/failures.ts'
+import type { failureQuery, FailureSort, failures } from '../../schemas/failures.ts'
 import { failureBounds } from '../../schemas/jobs.ts'
 import type { Scope } from '../../scope.ts'
 import { FailureIndex, type Looked } from './failure-index.ts'
 import { hourMs, hoursShown, keyOf, type LaneGroup } from './lane-failures.ts'
 
+type Query = Static<typeof failureQuery>
 type Group = Static<typeof failures>['groups'][number]
 
 /** With more lanes, only those are looked at that had failed jobs a second ago. */
@@ -54,37 +55,48 @@ export function failureReads({ scheduler, names, scan, view }: HandlerParts) {
     }
   }
 
+  const listed = async (query: Query, scope: Scope | undefined) => {
+    const { state = 'dead', sort = 'jobs', order = 'desc', limit, cursor, ...place } = query
+    const set = state === 'dead' ? 'dead' : 'retries'
+    const looked = await index.look(set, await lanesOf(place, scope))
+    const nowMs = scheduler.storeNowMs()
+    const sums = summed(looked, nowMs, (lane) => registry.names.parse(lane).fn)
+    const sign = order === 'asc' ? 1 : -1
+    const figure = figures[sort]
+    const all = sums.sort(
+      (one, other) => sign * (figure(one) - figure(other)) || other.jobs - one.jobs,
+    )
+    const {
+      page,
+      total,
+      cursor: next,
+    } = pageOf(all, {
+      ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { cursor }),
+    })
+    const summaries = looked.lanes.map(({ failures: of }) => of.summary(nowMs))
+    return {
+      groups: page.map((sum) => shown(sum, nowMs)),
+      groups_total: total,
+      jobs: looked.jobs,
+      counted: summaries.reduce((sum, { counted }) => sum + counted, 0),
+      ungrouped: summaries.reduce((sum, { ungrouped }) => sum + ungrouped, 0),
+      is_current: looked.isCurrent,
+      looked_at: looked.lookedAt,
+      cursor: next,
+    }
+  }
+
+  /** Answers so far that are not the whole, behind which another call reads on. */
+  let parts = 0
   return {
     async listFailures({ query, scope }) {
-      const { state = 'dead', sort = 'jobs', order = 'desc', limit, cursor, ...place } = query
-      const set = state === 'dead' ? 'dead' : 'retries'
-      const looked = await index.look(set, await lanesOf(place, scope))
-      const nowMs = scheduler.storeNowMs()
-      const sums = summed(looked, nowMs, (lane) => registry.names.parse(lane).fn)
-      const sign = order === 'asc' ? 1 : -1
-      const figure = figures[sort]
-      const all = sums.sort(
-        (one, other) => sign * (figure(one) - figure(other)) || other.jobs - one.jobs,
-      )
-      const {
-        page,
-        total,
-        cursor: next,
-      } = pageOf(all, {
-        ...(limit !== undefined && { limit }),
-        ...(cursor !== undefined && { cursor }),
+      const latest = await view.get(scope)
+      return latest.answer(['failures', query], [view.changes, parts], async () => {
+        const answer = await listed(query, scope)
+        if (!answer.is_current) parts += 1
+        return answer
       })
-      const summaries = looked.lanes.map(({ failures: of }) => of.summary(nowMs))
-      return {
-        groups: page.map((sum) => shown(sum, nowMs)),
-        groups_total: total,
-        jobs: looked.jobs,
-        counted: summaries.reduce((sum, { counted }) => sum + counted, 0),
-        ungrouped: summaries.reduce((sum, { ungrouped }) => sum + ungrouped, 0),
-        is_current: looked.isCurrent,
-        looked_at: looked.lookedAt,
-        cursor: next,
-      }
     },
   } satisfies Partial<Handlers>
 }
