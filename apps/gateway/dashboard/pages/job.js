@@ -48,8 +48,17 @@ export function JobPage({ route }) {
   const mayAct = useMayAct()
   const [act, setAct] = useState(/** @type {Act | 'resubmit' | undefined} */ (undefined))
   /** @type {import('../state.js').Reading<JobDetail>} */
-  const reading = useRead(pathWith('/jobs', route.id), { payload: 'none' })
-  const { data: job, error, reload } = reading
+  const reading = useRead(pathWith('/jobs', route.id), { payload: 'none', envelope: false })
+  const { data, error, reload } = reading
+  /**
+   * Read once: its envelope may be long, and does not change.
+   *
+   * @type {import('../state.js').Reading<JobDetail>}
+   */
+  const { data: first } = useRead(pathWith('/jobs', route.id), { payload: 'none' }, 0)
+  const { envelope = null, envelope_is_cut: isCut = false } =
+    first?.id === data?.id ? (first ?? {}) : {}
+  const job = data && { ...data, envelope, envelope_is_cut: isCut }
   const { ask, dialog } = useOrders(reload)
   if (!job) {
     return html`<div>

@@ -92,6 +92,8 @@ describeApi('reads of the API', () => {
       message: 'disk is full',
       backtrace: ['a.rb:1'],
     })
+    expect((await api.job(dead?.id ?? '')).envelope).toMatchObject({ jobtype: dead?.function })
+    expect((await api.job(dead?.id ?? '', 'envelope=false')).envelope).toBeNull()
     expect((await whole(api, 'state=scheduled')).jobs[0]?.due_at).toBe('2099-01-01T00:00:00.000Z')
   })
 

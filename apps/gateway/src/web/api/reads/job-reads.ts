@@ -86,6 +86,7 @@ export function jobReads(parts: HandlerParts) {
 
     async getJob({ params, query, scope }) {
       const { payload = 'auto', max_payload_bytes: maxBytes = 65_536 } = query
+      const { envelope: withEnvelope = true } = query
       const job = await names.demand(params.job)
       scope?.demandJob(job)
       const standing = await standingOf(job, scheduler)
@@ -99,7 +100,7 @@ export function jobReads(parts: HandlerParts) {
       const isShown = payload !== 'none'
       const [[reason = null], envelope, input, output] = await Promise.all([
         waits.ofJobs([found]),
-        startOf('envelope'),
+        startOf('envelope', withEnvelope),
         startOf('input', isShown),
         startOf('output', isShown && hasEnded),
       ])

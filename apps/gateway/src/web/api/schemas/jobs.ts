@@ -146,6 +146,9 @@ export const payloadQuery = strict({
       description: 'Length at which a payload is cut',
     }),
   ),
+  envelope: Type.Optional(
+    Type.Boolean({ description: 'False: it is not read, and null. It does not change. true' }),
+  ),
 })
 
 export const bytesShown = strict({
