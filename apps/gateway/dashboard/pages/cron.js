@@ -175,10 +175,12 @@ function CronEntries() {
 
 /** @param {{ job: unknown }} props */
 function JobCell({ job }) {
-  const { type: name } = /** @type {Readonly<Record<string, unknown>>} */ (job ?? {})
-  const text = JSON.stringify(job)
+  const { type: name, queue, args } = /** @type {Readonly<Record<string, unknown>>} */ (job ?? {})
   return html`${
     typeof name === 'string' &&
     html`<a href=${hrefOf('jobs', '', { function: name })}><${Name} name=${name} /></a>`
-  }<span class="under mono short" title=${visible(text)}><${Text} text=${text} /></span>`
+  }${typeof queue === 'string' && html`<span class="under">in <${Text} text=${queue} /></span>`}
+    <span class="under mono short" title=${visible(JSON.stringify(job))}>
+      <${Text} text=${JSON.stringify(args ?? [])} />
+    </span>`
 }

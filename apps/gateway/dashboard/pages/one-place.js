@@ -87,8 +87,8 @@ function OnePlace({ route, kind }) {
       <${HistoryPlots} span=${span} of=${place} />
       <${FailureGroups} key=${`${kind} ${id}`} place=${place} />
       <${WorkersOf} place=${place} />
-      ${kind === 'function' && html`<${LastRuns} key=${`runs ${id}`} fn=${id} />`}
       <${Entries} one=${data} kind=${kind} onAsk=${mayAct ? ask : undefined} />
+      ${kind === 'function' && html`<${LastRuns} key=${`runs ${id}`} fn=${id} />`}
     </div>
     ${dialog}
   </div>`
