@@ -19,7 +19,8 @@ const usage = `Usage: npm run release -- [version] [--dry-run] [--files folder]
               last one; in a dry run the next patch, if none is given
   --files     makes the files of the version that the sources have, in a folder: tarballs, Debian package, chart,
               SBOM and SHA256SUMS
-  --dry-run   says what it would write, makes the files in a folder that is gone afterwards, and changes nothing
+  --dry-run   says what it would write, and changes nothing; makes the files, packed less well, in the folder of --files,
+              or in one that is gone afterwards
 `
 
 function git(words: readonly string[]): string {
@@ -66,7 +67,7 @@ function writeChanges(changes: string, isDry: boolean): void {
   writeFileSync(page, `${heading}\n${changes}${before}`)
 }
 
-/** In a dry run nobody keeps the files, so that they are packed less well. */
+/** In a dry run nobody publishes the files, so that they are packed less well. */
 function makeFiles(into: string, isDry: boolean): void {
   buildGateway()
   const compression = isDry ? { compression: ['-Zgzip', '-z1'] } : {}
@@ -100,8 +101,9 @@ function main(): number {
     setVersions(version, isDry)
     writeChanges(changesFor(version), isDry)
   }
-  const temporary = isDry ? mkdtempSync(join(tmpdir(), 'crossgear-files-')) : undefined
-  const into = temporary ?? values.files
+  const isKept = values.files !== undefined
+  const temporary = isDry && !isKept ? mkdtempSync(join(tmpdir(), 'crossgear-files-')) : undefined
+  const into = values.files ?? temporary
   if (into !== undefined) makeFiles(into, isDry)
   if (temporary !== undefined) rmSync(temporary, { recursive: true })
   return 0

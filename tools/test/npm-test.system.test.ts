@@ -70,18 +70,24 @@ async function codeOf(child: ChildProcess): Promise<unknown> {
 
 describe.skipIf(lacks('script', '--version'))('npm test at a terminal', () => {
   test('ends by itself, with a row for each project and the sums alone on a line', async () => {
-    const { child, output } = atTerminal('npm test -- --project @crossgear/gearman-codec')
+    const codecs = ['gearman-codec', 'fwp-codec']
+    const named = codecs.map((project) => `--project @crossgear/${project}`).join(' ')
+    const { child, output } = atTerminal(`npm test -- ${named} test/encoder test/reply`)
     expect(await codeOf(child)).toBe(0)
-    expect(output()).toMatch(/^packages\/gearman-codec +\d+ +\d+ +0 +0 +[\d.]+ s/m)
+    const counted = codecs.map((project) => {
+      const row = new RegExp(`^packages/${project} +\\d+ +(\\d+) +0 +0 +[\\d.]+ s`, 'm')
+      return Number(row.exec(output())?.[1])
+    })
+    expect(Math.min(...counted)).toBeGreaterThan(0)
     const [, passed] = sums.exec(output()) ?? []
-    expect(Number(passed)).toBeGreaterThan(100)
+    expect(Number(passed)).toBe(counted.reduce((sum, count) => sum + count))
     expect(output()).toMatch(
       /✓ +\d+ of \d+ +0:\d\d packages\/gearman-codec\/test\/encoder\.test\.ts/,
     )
   })
 
   test('of one project ends by itself, too', async () => {
-    const { child, output } = atTerminal('npx vitest --root packages/gearman-codec')
+    const { child, output } = atTerminal('npx vitest --root packages/gearman-codec test/encoder')
     expect(await codeOf(child)).toBe(0)
     expect(output()).toMatch(/Tests +\d+ passed/)
   })

@@ -1,15 +1,22 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeArtifacts } from '../release/artifacts.ts'
+import { typescriptWords } from '../testing/gateway-program.ts'
 import { helm, lacksHelm } from '../testing/helm.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The time of all files is that of the commit: a copy of the files alone has none. */
 const lacksHistory = !existsSync(join(root, '.git'))
+
+const git = (...words: string[]): string =>
+  execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim()
+const program = join(root, 'tools/release/release.ts')
+const release = (...words: string[]) =>
+  spawnSync(process.execPath, [...typescriptWords(), program, ...words], { encoding: 'utf8' })
 
 /** The entries of an archive, as `tar` lists them: `lrwxrwxrwx 0/0 0 2026-01-01 00:00 a -> b`. */
 function entriesOf(file: string): readonly string[] {
@@ -76,10 +83,31 @@ describe.skipIf(lacksHistory)('the files of a release', { timeout: 300_000 }, ()
     },
   )
 
-  test('have the same checksums each time', () => {
+  test('have the same checksums each time; a dry run shows the version of every package, the changes and every file', () => {
     const again = mkdtempSync(join(tmpdir(), 'crossgear-again-'))
     try {
-      makeArtifacts({ root, into: again, compression: ['-Zgzip', '-z1'] })
+      const before = git('status', '--porcelain')
+      const { status, stdout, stderr } = release('77.0.0', '--dry-run', '--files', again)
+      expect([status, stderr]).toEqual([0, expect.any(String)])
+      for (const name of readdirSync(join(root, 'packages'))) {
+        expect(stdout).toContain(`packages/${name}/package.json`)
+      }
+      expect(stdout).toContain('77.0.0')
+      expect(stdout).toContain(`- ${git('log', '-1', '--no-merges', '--format=%s')}`)
+      const [, present] = /"version": "(.*)"/.exec(
+        readFileSync(join(root, 'apps/gateway/package.json'), 'utf8'),
+      ) as unknown as [string, string]
+      for (const file of [
+        `crossgear-gateway-${present}.tgz`,
+        `crossgear-fwp-codec-${present}.tgz`,
+        `crossgear_${present}_all.deb`,
+        `crossgear-${present}.tgz`,
+        'crossgear.cdx.json',
+        'SHA256SUMS',
+      ]) {
+        expect(stdout).toMatch(new RegExp(`^${file}: \\d{3,} bytes$`, 'm'))
+      }
+      expect(git('status', '--porcelain')).toBe(before)
       const sums = (folder: string) => readFileSync(join(folder, 'SHA256SUMS'), 'utf8')
       expect(sums(again)).toBe(sums(into))
       expect(readdirSync(again).sort()).toEqual(files)
@@ -87,4 +115,9 @@ describe.skipIf(lacksHistory)('the files of a release', { timeout: 300_000 }, ()
       rmSync(again, { recursive: true })
     }
   })
+})
+
+test.each(['', 'next', '1.2'])('a release of %j is refused', (version) => {
+  const { status, stderr } = release(version, '--dry-run')
+  expect([status, stderr]).toEqual([2, expect.stringContaining('Name the version')])
 })
