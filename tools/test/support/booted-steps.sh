@@ -14,6 +14,9 @@ version() {
   exec 3>&-
 }
 
+# A moment until the next look or client: without it the loop would take a core from what it waits for.
+pause() { sleep 0.02; }
+
 # Files that have the name of the package.
 named() {
   find /etc /usr/lib/systemd /var/lib -xdev -path /var/lib/dpkg -prune -o -name '*crossgear*' -print | sort
@@ -53,7 +56,7 @@ systemctl reload crossgear
 say reload "$(logged '--log-level changed') $([ "$(pid)" = "$before" ] && echo same)"
 
 # Clients connect one after the other while the service ends and comes again.
-while [ ! -e "$here/enough" ]; do version || echo refused; done >"$here/clients" 2>/dev/null &
+while [ ! -e "$here/enough" ]; do version || echo refused; pause; done >"$here/clients" 2>/dev/null &
 systemctl restart crossgear
 touch "$here/enough"
 wait
@@ -105,11 +108,11 @@ printf 'FETCH default\r\n' >&7
 say across "$(timeout 30 grep --max-count=1 -o 'booted-02' <&7)"
 exec 6>&- 7>&-
 rm "$here/enough"
-while [ ! -e "$here/enough" ]; do version || echo refused; done >"$here/clients" 2>/dev/null &
+while [ ! -e "$here/enough" ]; do version || echo refused; pause; done >"$here/clients" 2>/dev/null &
 before=$(pids)
 for unit in "${gateways[@]}"; do systemctl restart "$unit"; done
 systemctl kill --kill-whom=main --signal=KILL crossgear@3
-until [ "$(property NRestarts crossgear@3) $(property ActiveState crossgear@3)" = '1 active' ]; do :; done
+until [ "$(property NRestarts crossgear@3) $(property ActiveState crossgear@3)" = '1 active' ]; do pause; done
 touch "$here/enough"
 wait
 say rolled "$(comm -12 <(echo "$before" | sort) <(pids | sort) | wc -l) the same, $(grep -c refused "$here/clients") refused"
@@ -129,7 +132,7 @@ say emptied "$(leftOver)"
 
 # Next to the server of Debian, which has the port.
 systemd-run --quiet --unit=other --property=Type=exec gearmand --listen 127.0.0.1 --log-file none
-until version >/dev/null 2>&1; do :; done
+until version >/dev/null 2>&1; do pause; done
 dpkg --force-depends --install "$here/crossgear.deb" >"$here/beside" 2>&1
 say taken "$(grep -c 'another program has port' "$here/beside") $(grep -o 'another program has port [0-9]*' "$here/beside")"
 say shared "$(property ActiveState) $(property StatusText), $(property NRestarts) restarts, $(property LoadState crossgear-gearman.socket)"
