@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -12,7 +13,10 @@ const keys = new StoreKeys()
 /** Hands in one job: its name if it was acknowledged. */
 type Submit = () => Promise<{ readonly name?: string; readonly refusal?: string }>
 
-/** Submits without a pause; names of acknowledged jobs, and refusals. */
+/** Between an answer and the next job of a producer, milliseconds: writes that go wrong go wrong for longer. */
+const pauseMs = 20
+
+/** Submits all the time; names of acknowledged jobs, and refusals. */
 class Producer {
   readonly names: string[] = []
   readonly refusals: string[] = []
@@ -52,6 +56,7 @@ class Producer {
       const { name, refusal } = await this.#submit()
       if (name !== undefined) this.names.push(name)
       if (refusal !== undefined) this.refusals.push(refusal)
+      await setTimeout(pauseMs)
     }
   }
 }
