@@ -6,13 +6,15 @@ import { laneNamesOf } from '../../config/routes.ts'
 import { StartError } from '../../errors.ts'
 import { checkAnswer } from '../../store/given-store.ts'
 import { readDoctorArguments } from './arguments.ts'
+import { measureCapacity } from './capacity/measure-capacity.ts'
+import { capacityText } from './capacity/report.ts'
 
 const exitCodes = { fine: 0, usage: 1, unreachable: 2, faults: 3 } as const
 
 export interface DoctorSurroundings {
   readonly env: ConfigSources['env']
   readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
 
 /** Runs `crossgear doctor ...`; returns the exit code. */
@@ -27,7 +29,12 @@ export async function runDoctor(
   try {
     const given = readDoctorArguments(words, stdout)
     if (!given) return exitCodes.fine
-    const { flags, isJson, isFull } = given
+    const { flags, isJson, isFull, capacitySeconds } = given
+    if (capacitySeconds !== undefined) {
+      const capacity = await measureCapacity(capacitySeconds, stderr)
+      stdout.write(isJson ? `${JSON.stringify(capacity)}\n` : capacityText(capacity))
+      return exitCodes.fine
+    }
     const config = loadConfig({ flags, env })
     const names = laneNamesOf(config)
     const address = await storeAddressOf(config)
