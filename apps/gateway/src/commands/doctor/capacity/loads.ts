@@ -37,10 +37,6 @@ class Run implements RunningLoad {
 
   readonly done = (): number => this.#jobs
 
-  get isStopped(): boolean {
-    return this.#isStopped
-  }
-
   /** Calls this at the end of each job, too. */
   whenDone: () => void = () => undefined
 
