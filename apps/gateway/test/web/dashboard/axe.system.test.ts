@@ -4,30 +4,8 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { goTo, lacksChromium, signIn } from './support/browser.ts'
+import { lists } from './support/every-page.ts'
 import { openDashboard } from './support/open-dashboard.ts'
-
-const lists = [
-  'overview',
-  'overview?span=hour',
-  'overview?span=day',
-  'jobs',
-  'scheduled',
-  'retries',
-  'dead',
-  'errors',
-  'functions',
-  'queues',
-  'workers',
-  'nodes',
-  'cron',
-  'batches',
-  'migrations',
-  'audit',
-  'search?q=mail',
-  'search?q=nothing-like-that',
-  'jobs?function=nothing-like-that',
-  'no-such-page',
-]
 
 let page: Page
 /** Pages of single things, which are found by the links of the lists. */

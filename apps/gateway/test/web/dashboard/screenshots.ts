@@ -1,12 +1,15 @@
-// Makes the pictures of docs/operate/dashboard.md: npm run screenshots [-- folder]
+// Makes the pictures of docs/operate/dashboard.md: npm run screenshots. With a folder (-- folder) it makes pictures of every page
+// there instead, in three widths and both themes, to be looked at.
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, Worker } from 'faktory-worker'
 import { goTo, signIn, startBrowser } from './support/browser.ts'
 import { startDashboardGateway } from './support/dashboard-gateway.ts'
+import { lists } from './support/every-page.ts'
 
 const usualFolder = fileURLToPath(new URL('../../../../../docs/images', import.meta.url))
-const folder = process.argv[2] ?? usualFolder
+const [, , givenFolder] = process.argv
+const folder = givenFolder ?? usualFolder
 
 /** How long the load runs before the first picture, so that plots have a shape. */
 const warmUpMs = 45_000
@@ -128,14 +131,24 @@ await delay(warmUpMs)
 
 const wide = { width: 1280, height: 860 }
 const narrow = { width: 360, height: 740 }
-const pictures = [
+type Picture = readonly [name: string, at: string, viewport: typeof wide, theme: 'light' | 'dark']
+const ofDocs: readonly Picture[] = [
   ['overview-light', 'overview', wide, 'light'],
   ['history', 'overview?span=hour', wide, 'light'],
   ['functions', 'functions?sort=waiting&order=desc', wide, 'light'],
   ['jobs-narrow', 'dead', narrow, 'dark'],
-] as const
-const settleMs = 5_000
-for (const [name, at, viewport, colorScheme] of pictures) {
+]
+const ofEachPage = [...lists, 'function/mail.deliver', 'queue/payments'].flatMap((at) =>
+  [1440, 1024, 390].flatMap((width) =>
+    (['light', 'dark'] as const).map((theme): Picture => {
+      const name = `${at.replaceAll(/\W+/g, '-')}-${width}-${theme}`
+      return [name, at, { width, height: 900 }, theme]
+    }),
+  ),
+)
+/** Until figures that come by the second are there, milliseconds. */
+const settleMs = givenFolder === undefined ? 5_000 : 1_000
+for (const [name, at, viewport, colorScheme] of givenFolder === undefined ? ofDocs : ofEachPage) {
   await page.setViewportSize(viewport)
   await page.emulateMedia({ colorScheme })
   await goTo(page, at)

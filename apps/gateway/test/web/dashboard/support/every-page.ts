@@ -1,0 +1,23 @@
+/** The pages of the menu, searches, and pages that have nothing to show, as places. */
+export const lists = [
+  'overview',
+  'overview?span=hour',
+  'overview?span=day',
+  'jobs',
+  'scheduled',
+  'retries',
+  'dead',
+  'errors',
+  'functions',
+  'queues',
+  'workers',
+  'nodes',
+  'cron',
+  'batches',
+  'migrations',
+  'audit',
+  'search?q=mail',
+  'search?q=nothing-like-that',
+  'jobs?function=nothing-like-that',
+  'no-such-page',
+]
