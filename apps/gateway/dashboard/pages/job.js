@@ -51,7 +51,7 @@ export function JobPage({ route }) {
   const reading = useRead(pathWith('/jobs', route.id), { payload: 'none', envelope: false })
   const { data, error, reload } = reading
   /**
-   * Read once: its envelope may be long, and does not change.
+   * The job with its envelope, which may be long and does not change: it is read once.
    *
    * @type {import('../state.js').Reading<JobDetail>}
    */

@@ -4,7 +4,7 @@ import type { ConfigSources } from '../../config/load-config.ts'
 import { type CommandForm, folderAndFile } from '../../config/option-row.ts'
 import { StartError } from '../../errors.ts'
 
-/** Of a load of `--capacity`. */
+/** How long `--capacity` measures each load where `--seconds` is not given. */
 const usualSeconds = 3
 
 /** The checked command line. */

@@ -32,7 +32,7 @@ export interface WorkersQuestion {
   readonly jobs: number
   /** With the sums of all its workers. */
   readonly sums: boolean
-  /** By name, where there is none. */
+  /** Workers are in the order of their names, where none is given. */
   readonly order?: WorkerOrder | undefined
 }
 

@@ -13,6 +13,7 @@ import {
   widthOf,
 } from './support/in-page.js'
 import type { DashboardGateway } from './support/dashboard-gateway.ts'
+import { readerPages } from './support/every-page.ts'
 import { openDashboard } from './support/open-dashboard.ts'
 
 /** Names and payloads that a careless page would run, or show the wrong way round. */
@@ -26,23 +27,6 @@ const hostile = [
 /** A text as the page shows it: marks that cannot be seen are named. */
 const shown = (text: string): string =>
   text.replaceAll('\u202e', '⟨U+202E⟩').replaceAll('\u200b', '⟨U+200B⟩')
-
-const places = [
-  'overview',
-  'overview?span=hour',
-  'overview?span=day',
-  'jobs',
-  'scheduled',
-  'retries',
-  'dead',
-  'functions',
-  'queues',
-  'workers',
-  'nodes',
-  'cron',
-  'batches',
-  'migrations',
-]
 
 /** Pages show what is new within a second or two, and later on a busy machine. */
 const eventually = <Value>(look: () => Value) => expect.poll(look)
@@ -90,7 +74,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     const jobs = (async () => {
       for (; !flow.isOver; flow.done += 1) await gateway.gearman('-f', 'flow', 'x')
     })()
-    for (const place of places) {
+    for (const place of readerPages) {
       await goTo(page, place)
       expect(await page.locator('main h1').innerText()).not.toBe('')
       expect(await page.locator('main [role="alert"]').count()).toBe(0)
@@ -98,7 +82,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     flow.isOver = true
     await jobs
     worker.kill('SIGKILL')
-    expect(flow.done).toBeGreaterThan(places.length)
+    expect(flow.done).toBeGreaterThan(readerPages.length)
     expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0)
     expect(faults).toEqual([])
   })
@@ -266,7 +250,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
   })
 
   test('every field and button says what it is', async () => {
-    for (const place of places) {
+    for (const place of readerPages) {
       await goTo(page, place)
       const nameless = await page
         .locator('button, a, input, select, textarea, [role="img"]')
@@ -284,7 +268,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       const expected = colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)'
       await expect.poll(ground).toBe(expected)
       const details = ['job/none', 'worker/none', 'function/broken', 'queue/broken']
-      for (const place of [...places, ...details]) {
+      for (const place of [...readerPages, ...details]) {
         await goTo(page, place)
         if (place === 'function/broken')
           await page.locator('[data-runs] tbody tr').first().waitFor()

@@ -1,5 +1,5 @@
 import { FaktoryConnection, GearmanConnection } from '@crossgear/peers'
-import type { JobKind } from './model.ts'
+import type { ByKind, JobKind } from './model.ts'
 
 /** The open ports of the gateway that is measured. */
 export interface Ports {
@@ -140,7 +140,7 @@ async function backgroundJobs(run: Run, ports: Ports, name: string, payload: str
   for (const submit of submits) for (let count = 0; count < underWay; count += 1) submit()
 }
 
-const starts: Readonly<Record<JobKind, Start>> = {
+const starts: ByKind<Start> = {
   faktory: faktoryJobs,
   foreground: foregroundJobs,
   background: backgroundJobs,

@@ -1,4 +1,4 @@
-import { StartError } from '../../../errors.ts'
+import { oneLine, StartError } from '../../../errors.ts'
 import { Measurement } from './measure.ts'
 import { MeasuredGateway } from './measured-gateway.ts'
 import { type Capacity, capacityOf } from './report.ts'
@@ -27,7 +27,10 @@ export async function measureCapacity(
       const measured = new Measurement(gateway, seconds).run((part) => {
         if (stderr.isTTY) stderr.write(`\r\u001B[KMeasuring: ${part} ...`)
       })
-      return capacityOf(await Promise.race([measured, stopped]), gateway.server)
+      return capacityOf(await Promise.race([measured, stopped, gateway.ended]), gateway.server)
+    } catch (error) {
+      if (error instanceof StartError) throw error
+      throw new StartError(`The measurement failed: ${oneLine(error)}.`, 1, { cause: error })
     } finally {
       if (stderr.isTTY) stderr.write('\r\u001B[K')
       await gateway.close()

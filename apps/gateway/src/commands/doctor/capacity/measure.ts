@@ -10,12 +10,12 @@ import {
   costOf,
   type JobCost,
   type JobKind,
+  jobKinds,
   type Line,
   lineThrough,
   type Terms,
 } from './model.ts'
 
-const kinds: readonly JobKind[] = ['faktory', 'foreground', 'background']
 /** Payloads from which the figures come, bytes. */
 const fewBytes = 100
 const manyBytes = 10_000
@@ -78,8 +78,8 @@ export class Measurement {
     const before = await this.#gateway.spent()
     progress('warming up')
     await this.#under(
-      kinds.map((kind) => ({ kind, bytes: fewBytes })),
-      kinds.length * this.#seconds,
+      jobKinds.map((kind) => ({ kind, bytes: fewBytes })),
+      jobKinds.length * this.#seconds,
     )
     const terms = await this.#terms(progress)
     progress('checks')
@@ -96,7 +96,7 @@ export class Measurement {
     progress('at rest')
     const restUs = await this.#rest()
     const jobs = {} as Record<JobKind, JobCost>
-    for (const kind of kinds) {
+    for (const kind of jobKinds) {
       progress(kind)
       jobs[kind] = await this.#jobCost(kind)
     }

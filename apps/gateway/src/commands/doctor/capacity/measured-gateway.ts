@@ -48,6 +48,8 @@ export class MeasuredGateway {
   readonly ports: Ports
   /** Name and version of the server. */
   readonly server: string
+  /** Rejects when the gateway ends. */
+  readonly ended: Promise<never>
   readonly #gateway: ChildProcess
   readonly #probe: StoreProbe
   readonly #close: () => Promise<void>
@@ -59,6 +61,12 @@ export class MeasuredGateway {
     close: () => Promise<void>,
   ) {
     this.#gateway = gateway
+    this.ended = once(gateway, 'exit').then(() => {
+      throw new Error('its gateway ended')
+    })
+    this.ended.catch(() => undefined)
+    // A question that it does not take says no more than its end.
+    gateway.on('error', () => undefined)
     this.ports = ports
     this.#probe = probe
     this.server = server
@@ -131,6 +139,8 @@ async function startGateway(folder: string): Promise<StartedGateway> {
   const [, program = ''] = process.argv
   const words = ['--data-dir', folder, '--gearman-port', '0', '--faktory-port', '0']
   const others = ['--http-port', 'off', '--web-port', 'off', '--log-format', 'json']
+  // Jobs that are left are those of a load, whose workers have gone.
+  others.push('--drain-seconds', '0')
   const gateway = fork(program, ['serve', ...words, ...others], {
     execArgv: [
       ...process.execArgv,

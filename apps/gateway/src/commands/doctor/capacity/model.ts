@@ -1,5 +1,9 @@
-/** A kind of job that is measured. */
-export type JobKind = 'faktory' | 'foreground' | 'background'
+/** The kinds of jobs that are measured. */
+export const jobKinds = ['faktory', 'foreground', 'background'] as const
+export type JobKind = (typeof jobKinds)[number]
+
+/** A value for each kind of job. */
+export type ByKind<Value> = Readonly<Record<JobKind, Value>>
 
 /** Processor time of a job with a payload of so many bytes: a start, and more for each KiB. Microseconds. */
 export interface Line {
@@ -17,7 +21,7 @@ export interface JobCost {
 
 /** The model of a machine. */
 export interface Terms {
-  readonly jobs: Readonly<Record<JobKind, JobCost>>
+  readonly jobs: ByKind<JobCost>
   /** Memory of a job that waits, in Redis: bytes, and more for each KiB of its payload. */
   readonly waitingBytes: Line
   /** Memory of a connection that is idle, in the gateway's heap, bytes. */

@@ -2,7 +2,15 @@ import { availableParallelism } from 'node:os'
 import { type Column, tableLines } from '../../terminal/table.ts'
 import type { Load } from './loads.ts'
 import type { Check, Measured } from './measure.ts'
-import { type JobKind, type Line, type Plan, planOf, usableShare } from './model.ts'
+import {
+  type ByKind,
+  type JobKind,
+  jobKinds,
+  type Line,
+  type Plan,
+  planOf,
+  usableShare,
+} from './model.ts'
 
 /** Jobs a second for which the table has a row each. */
 const rates = [1_000, 10_000, 100_000, 1_000_000]
@@ -11,7 +19,7 @@ const quietCores = 0.2
 /** Payload of the jobs in the table, bytes. */
 const tableBytes = 1_000
 
-const titles: Readonly<Record<JobKind, string>> = {
+const titles: ByKind<string> = {
   faktory: 'Faktory: PUSH, FETCH and ACK',
   foreground: 'Gearman: a foreground job',
   background: 'Gearman: a background job',
@@ -21,22 +29,15 @@ const titles: Readonly<Record<JobKind, string>> = {
 export interface Capacity extends Measured {
   readonly server: string
   readonly cores: number
-  readonly plans: Readonly<Record<JobKind, readonly Plan[]>>
+  readonly plans: ByKind<readonly Plan[]>
 }
 
 export function capacityOf(measured: Measured, server: string): Capacity {
-  const plansOf = (kind: JobKind): readonly Plan[] =>
-    rates.map((rate) => planOf(measured.terms, kind, tableBytes, rate))
-  return {
-    ...measured,
-    server,
-    cores: availableParallelism(),
-    plans: {
-      faktory: plansOf('faktory'),
-      foreground: plansOf('foreground'),
-      background: plansOf('background'),
-    },
+  const plans = {} as Record<JobKind, readonly Plan[]>
+  for (const kind of jobKinds) {
+    plans[kind] = rates.map((rate) => planOf(measured.terms, kind, tableBytes, rate))
   }
+  return { ...measured, server, cores: availableParallelism(), plans }
 }
 
 const costColumns: readonly Column<readonly [string, Line, Line, Line]>[] = [
@@ -81,8 +82,7 @@ export function capacityText({
   cores,
   otherCores,
 }: Capacity): string {
-  const kinds = Object.keys(titles) as JobKind[]
-  const costs = kinds.map((kind) => {
+  const costs = jobKinds.map((kind) => {
     const { gatewayUs, redisUs, traffic } = terms.jobs[kind]
     return [titles[kind], gatewayUs, redisUs, traffic] as const
   })
@@ -103,7 +103,7 @@ export function capacityText({
     'Checked with loads that are none of those:',
     '',
     ...tableLines(checkColumns, checks, Infinity),
-    ...kinds.flatMap((kind) => [
+    ...jobKinds.flatMap((kind) => [
       '',
       `${titles[kind]}, payloads of ${tableBytes} bytes, each process at most at ${usableShare * 100} % of a core:`,
       '',

@@ -17,7 +17,7 @@ import type { HandlerParts } from '../handler-parts.ts'
 interface JobActParts extends Pick<HandlerParts, 'scheduler' | 'names' | 'scan'> {
   readonly move: JobMove
   readonly imports: JobReader
-  /** A random one. */
+  /** Makes the name of an act: random letters, where it is not given. */
   readonly newActName?: () => string
 }
 

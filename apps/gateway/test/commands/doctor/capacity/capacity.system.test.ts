@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Capacity } from '../../../../src/commands/doctor/capacity/report.ts'
@@ -6,6 +6,22 @@ import { startGateway } from '../../../support/gateway-process.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const kinds = ['faktory', 'foreground', 'background'] as const
+
+/** Processes that this one has started, by their command lines. */
+function childrenOf(parent: number, command: RegExp): readonly number[] {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
+  const pids = children.split(' ').filter((pid) => pid !== '')
+  return pids.map(Number).filter((pid) => command.test(commandOf(pid)))
+}
+
+/** The words of a process, each with a zero byte behind it; empty where it has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
 
 describe('crossgear doctor --capacity', () => {
   test.skipIf(lacksRedis)(
@@ -44,6 +60,27 @@ describe('crossgear doctor --capacity', () => {
     expect(code).not.toBe(0)
     expect(readdirSync(folder)).toEqual([])
   })
+
+  test.skipIf(lacksRedis)(
+    'says so where its gateway ends meanwhile, and leaves nothing',
+    async () => {
+      const folder = await temporaryFolder()
+      const running = startGateway(['doctor', '--capacity'], { TMPDIR: folder })
+      const gateways = () => childrenOf(running.child.pid ?? 0, /\0serve\0/)
+      await expect.poll(gateways).toHaveLength(1)
+      const [gateway = 0] = gateways()
+      const filesOf = (): number => readdirSync(`/proc/${gateway}/fd`).length
+      const atFirst = filesOf()
+      // It has the connections of a load.
+      await expect.poll(filesOf).toBeGreaterThan(atFirst + 24)
+      process.kill(gateway, 'SIGKILL')
+      const { code, stderr } = await running.exited
+      expect(code).toBe(2)
+      const reason = '(its gateway ended|the connection was closed)'
+      expect(stderr).toMatch(new RegExp(`^The measurement failed: ${reason}\\.\n$`))
+      expect(readdirSync(folder)).toEqual([])
+    },
+  )
 
   test('measures Redis alone, and says so where there is none', async () => {
     const env = { PATH: await temporaryFolder(), TMPDIR: await temporaryFolder() }

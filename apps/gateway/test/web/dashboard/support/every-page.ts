@@ -1,5 +1,5 @@
-/** The pages of the menu, searches, and pages that have nothing to show, as places. */
-export const lists = [
+/** Pages that every reader may see, as places. */
+export const readerPages = [
   'overview',
   'overview?span=hour',
   'overview?span=day',
@@ -7,7 +7,6 @@ export const lists = [
   'scheduled',
   'retries',
   'dead',
-  'errors',
   'functions',
   'queues',
   'workers',
@@ -15,6 +14,12 @@ export const lists = [
   'cron',
   'batches',
   'migrations',
+]
+
+/** Pages for every reader, the other pages of the menu, searches, and pages that have nothing to show. */
+export const lists = [
+  ...readerPages,
+  'errors',
   'audit',
   'search?q=mail',
   'search?q=nothing-like-that',
