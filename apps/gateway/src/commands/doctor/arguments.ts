@@ -5,7 +5,7 @@ import { type CommandForm, folderAndFile } from '../../config/option-row.ts'
 import { StartError } from '../../errors.ts'
 
 /** How long `--capacity` measures each load where `--seconds` is not given. */
-const usualSeconds = 3
+const usualSeconds = 2
 
 /** The checked command line. */
 export interface DoctorArguments {
@@ -35,7 +35,7 @@ export const doctorForm: CommandForm = {
       name: 'seconds',
       argument: 'number',
       read: numberFrom(1, 60),
-      help: `how long --capacity measures each of 10 loads, 1 to 60 (default: ${usualSeconds})`,
+      help: `how long --capacity looks at each load at a time, 1 to 60 (default: ${usualSeconds})`,
     },
     { name: 'json', help: 'one line of JSON for a program' },
   ],

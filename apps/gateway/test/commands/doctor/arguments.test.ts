@@ -5,8 +5,8 @@ const out = { write: () => undefined }
 const read = (...words: readonly string[]) => readDoctorArguments(words, out)
 
 describe('the command line of doctor', () => {
-  test('names for how long --capacity measures each load, 3 seconds where it says nothing', () => {
-    expect(read('--capacity')).toMatchObject({ capacitySeconds: 3, isJson: false })
+  test('names for how long --capacity measures each load, 2 seconds where it says nothing', () => {
+    expect(read('--capacity')).toMatchObject({ capacitySeconds: 2, isJson: false })
     expect(read('--capacity', '--seconds', '60', '--json')).toMatchObject({
       capacitySeconds: 60,
       isJson: true,

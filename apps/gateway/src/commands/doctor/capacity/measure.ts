@@ -6,6 +6,7 @@ import { FaktoryConnection } from '@crossgear/peers'
 import { type Load, startLoad } from './loads.ts'
 import type { MeasuredGateway, Spent } from './measured-gateway.ts'
 import {
+  type ByKind,
   type Cost,
   costOf,
   type JobCost,
@@ -19,6 +20,8 @@ import {
 /** Payloads from which the figures come, bytes. */
 const fewBytes = 100
 const manyBytes = 10_000
+/** Looks at each load, in turn with the others: a moment in which the machine is slow spoils one of them alone. */
+const rounds = 3
 /** Time for caches before each measurement, milliseconds. */
 const warmUpMs = 500
 /** Jobs that wait, by the length of their payloads. */
@@ -77,10 +80,10 @@ export class Measurement {
     const [busyBeforeUs, ownBeforeUs] = [busyUs(), ownUs()]
     const before = await this.#gateway.spent()
     progress('warming up')
-    await this.#under(
-      jobKinds.map((kind) => ({ kind, bytes: fewBytes })),
-      jobKinds.length * this.#seconds,
-    )
+    const loads = [fewBytes, manyBytes].flatMap((bytes) => {
+      return jobKinds.map((kind) => ({ kind, bytes }))
+    })
+    await this.#under(loads, loads.length * this.#seconds)
     const terms = await this.#terms(progress)
     progress('checks')
     const checks: Check[] = []
@@ -95,22 +98,21 @@ export class Measurement {
   async #terms(progress: (part: string) => void): Promise<Terms> {
     progress('at rest')
     const restUs = await this.#rest()
-    const jobs = {} as Record<JobKind, JobCost>
-    for (const kind of jobKinds) {
-      progress(kind)
-      jobs[kind] = await this.#jobCost(kind)
+    const few: Costs = { faktory: [], foreground: [], background: [] }
+    const many: Costs = { faktory: [], foreground: [], background: [] }
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const kind of jobKinds) {
+        progress(`${kind}, round ${round} of ${rounds}`)
+        few[kind].push(await this.#perJob({ kind, bytes: fewBytes }))
+        many[kind].push(await this.#perJob({ kind, bytes: manyBytes }))
+      }
     }
+    const jobs = {} as Record<JobKind, JobCost>
+    for (const kind of jobKinds) jobs[kind] = jobCost(few[kind], many[kind])
     progress('memory')
     const waitingBytes = await this.#waiting()
     const connectionBytes = await this.#connections()
     return { jobs, waitingBytes, connectionBytes, restUs }
-  }
-
-  async #jobCost(kind: JobKind): Promise<JobCost> {
-    const few = await this.#perJob({ kind, bytes: fewBytes })
-    const many = await this.#perJob({ kind, bytes: manyBytes })
-    const line = (of: keyof Cost): Line => lineThrough([fewBytes, few[of]], [manyBytes, many[of]])
-    return { gatewayUs: line('gatewayUs'), redisUs: line('redisUs'), traffic: line('traffic') }
   }
 
   async #perJob(load: Load): Promise<Cost> {
@@ -235,4 +237,18 @@ function spentBetween(before: Spent, after: Spent): Spent {
     heapBytes: after.heapBytes - before.heapBytes,
     redisBytes: after.redisBytes - before.redisBytes,
   }
+}
+
+type Costs = ByKind<Cost[]>
+
+/** The line of each figure through its medians. */
+function jobCost(few: readonly Cost[], many: readonly Cost[]): JobCost {
+  const line = (of: keyof Cost): Line =>
+    lineThrough([fewBytes, median(few, of)], [manyBytes, median(many, of)])
+  return { gatewayUs: line('gatewayUs'), redisUs: line('redisUs'), traffic: line('traffic') }
+}
+
+function median(costs: readonly Cost[], of: keyof Cost): number {
+  const sorted = costs.map((cost) => cost[of]).toSorted((one, other) => one - other)
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
 }
