@@ -147,14 +147,17 @@ describe('a run', () => {
       failing = run('failing')
     })
 
-    test('names each failed test with its file and line, and each file that cannot be loaded', () => {
+    test('names each failed test with its file and line and what it failed by, and each file that cannot be loaded', () => {
       const { status, said, errors } = failing
       const place = 'tools/test/support/run-projects/failing'
       expect(status).toBe(1)
       expect(said).toContain(`
 failed: ${place}/broken.check.ts:1 the file
+  this file cannot be loaded (${place}/broken.check.ts:1)
 failed: ${place}/declared.ts:10 declared by a helper
+  expected 'what a helper saw' to be 'what it expected' // Object.is equality (${place}/declared.ts:10)
 failed: ${place}/failing.check.ts:7 a suite > with a test that fails
+  expected 'what came' to be 'what was expected' // Object.is equality (${place}/failing.check.ts:8)
 `)
       expect(said).toMatch(/^1 passed, 3 failed, 0 skipped in/m)
       expect(errors).toContain('this file cannot be loaded')

@@ -14,7 +14,12 @@ test('in CI takes no program as lacking: such tests run', () => {
   expect([lacked(''), lacked('true')]).toEqual(['no-such-program', false])
 })
 
-const played = (name: string, ms = 1) => ({ place: `${name}.test.ts:7`, name, ms })
+const played = (name: string, ms = 1, fault = '') => ({
+  place: `${name}.test.ts:7`,
+  name,
+  ms,
+  fault,
+})
 const ended: FileResult = {
   project: 'packages/b',
   file: 'packages/b/test/x.test.ts',
@@ -38,7 +43,7 @@ test('the table has a row for each project, also for one of which no file has en
       {
         ...ended,
         project: 'apps/a',
-        failed: [played('bad')],
+        failed: [played('bad', 1, 'expected 1 to be 2 (bad.test.ts:9)')],
         skipped: 4,
         lacking: { 'redis-server': 4 },
       },
@@ -54,6 +59,7 @@ test('the table has a row for each project, also for one of which no file has en
     'skipped: 2 for another reason',
     '',
     'failed: bad.test.ts:7 bad',
+    '  expected 1 to be 2 (bad.test.ts:9)',
     '',
     '6 passed, 1 failed, 9 skipped',
   ])

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { TestError } from 'vitest'
 import type { TestCase, TestModule, TestSuite } from 'vitest/node'
 
 declare module 'vitest' {
@@ -15,6 +16,8 @@ export interface PlayedTest {
   readonly place: string
   readonly name: string
   readonly ms: number
+  /** What it failed by, and at which line of the tests; `''` where it passed. */
+  readonly fault: string
 }
 
 /** Result of one file. */
@@ -38,21 +41,37 @@ export function fromTop(path: string): string {
   return relative(top, path) || '.'
 }
 
-/** Path and line of a test. One that helpers declare has those of its failure. */
-function placeOf(task: TestCase | TestSuite | TestModule, file: string): string {
-  const line = task.type === 'module' ? undefined : task.location?.line
-  if (line !== undefined) return `${file}:${line}`
-  const errors = task.type === 'test' ? task.result().errors : task.errors()
+type Task = TestCase | TestSuite | TestModule
+
+const errorsOf = (task: Task): readonly TestError[] =>
+  (task.type === 'test' ? task.result().errors : task.errors()) ?? []
+
+/** Path and line of the tests where something failed. */
+function failedAt(errors: readonly TestError[]): string | undefined {
   const inTests = /(?:^|\/)test\//
-  const frame = errors?.flatMap(({ stacks = [] }) => stacks).find((one) => inTests.test(one.file))
-  return frame ? `${fromTop(frame.file)}:${frame.line}` : file
+  const frame = errors.flatMap(({ stacks = [] }) => stacks).find((one) => inTests.test(one.file))
+  return frame && `${fromTop(frame.file)}:${frame.line}`
+}
+
+/** Path and line of a test. One that helpers declare has those of its failure. */
+function placeOf(task: Task, file: string): string {
+  const line = task.type === 'module' ? undefined : task.location?.line
+  return line === undefined ? (failedAt(errorsOf(task)) ?? file) : `${file}:${line}`
+}
+
+/** The first lines of the errors, and where the first of them came from. */
+function faultOf(task: Task): string {
+  const errors = errorsOf(task)
+  const place = failedAt(errors)
+  const said = errors.map(({ message }) => message.split('\n', 1)[0]).join('; ')
+  return place === undefined ? said : `${said} (${place})`
 }
 
 export function fileResultOf(module: TestModule): FileResult {
   const file = fromTop(module.moduleId)
-  const played = (task: TestCase | TestSuite | TestModule, ms: number): PlayedTest => {
+  const played = (task: Task, ms: number): PlayedTest => {
     const name = task.type === 'module' ? 'the file' : task.fullName
-    return { place: placeOf(task, file), name, ms }
+    return { place: placeOf(task, file), name, ms, fault: faultOf(task) }
   }
   const passed: PlayedTest[] = []
   const failed = [module, ...module.children.allSuites()]

@@ -14,7 +14,8 @@ function seconds(ms: number): string {
 }
 
 /**
- * The closing lines of a run: a row for each project, what the skipped tests want, where each failed test is, and the
+ * The closing lines of a run: a row for each project, what the skipped tests want, where each failed test is and what it
+ * failed by, and the
  * sums alone on a line.
  */
 export function resultTable({ planned, ended }: RunResults): string {
@@ -33,7 +34,7 @@ export function resultTable({ planned, ended }: RunResults): string {
   const parts = [
     inColumns(rows),
     lackLines(ended),
-    failed.map(({ place, name }) => `failed: ${place} ${name}`),
+    failed.flatMap(({ place, name, fault }) => [`failed: ${place} ${name}`, `  ${fault}`]),
     [sums],
   ]
   return parts

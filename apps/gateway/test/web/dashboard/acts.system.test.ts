@@ -119,24 +119,26 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
       await client.fail(jid, new Error(message))
     }
     await goTo(page, 'function/grouped')
-    const group = page.locator('tr', { hasText: 'no answer' })
+    // Runs with these errors may be listed below.
+    const groups = page.getByRole('table', { name: 'Failures by their error' })
+    const group = groups.locator('tr', { hasText: 'no answer' })
     await group.getByRole('button', { name: 'Retry these' }).click()
     await page.locator('[data-tally="ready"] .big-number').waitFor()
     await confirmed(page, 'Retry now')
-    // The list of its jobs may be shown for a moment.
     await expect.poll(() => group.count()).toBe(0)
-    await page.locator('tr', { hasText: 'disk is full' }).waitFor()
+    await groups.locator('tr', { hasText: 'disk is full' }).waitFor()
     const again = [await client.fetch('grouped'), await client.fetch('grouped')]
     expect(again.map((job) => job?.jid).sort()).toEqual(['grouped-001', 'grouped-002'])
     await client.ack('grouped-002')
     await client.fail('grouped-001', new Error('still no answer'))
     await openJobOf('jid=grouped-001')
     const attempts = page.locator('.timeline li.failed')
-    await attempts.first().waitFor()
-    expect(await attempts.allInnerTexts()).toEqual([
-      expect.stringMatching(/Run 1 failed after [^]*no answer/),
-      expect.stringMatching(/Run 2 failed after [^]*still no answer/),
-    ])
+    await expect
+      .poll(() => attempts.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/Run 1 failed after [^]*no answer/),
+        expect.stringMatching(/Run 2 failed after [^]*still no answer/),
+      ])
     // Each has its own backtrace.
     const traces = attempts.locator('pre.backtrace')
     expect(await traces.count()).toBe(2)

@@ -2,22 +2,22 @@ import { Client } from 'faktory-worker'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../../doors/faktory/support/fwp-client.ts'
 import { goTo, lacksChromium, settled, signIn } from './support/browser.ts'
 import { openDashboard } from './support/open-dashboard.ts'
 
 let page: Page
+let faktoryPort: number
+
+const tableOf = (caption: string) => page.getByRole('table', { name: caption, exact: true })
 
 /** The first cells of a table, from the top. */
 const names = (caption: string): Promise<string[]> =>
-  page
-    .locator('table', { has: page.locator('caption', { hasText: caption }) })
-    .locator('td.main')
-    .allInnerTexts()
+  tableOf(caption).locator('td.main').allInnerTexts()
 
 /** Clicks the head of a column, and waits until the rows are in its order. */
 async function sortBy(caption: string, column: string, rows: readonly RegExp[]): Promise<void> {
-  const table = page.locator('table', { has: page.locator('caption', { hasText: caption }) })
-  await table.getByRole('button', { name: column, exact: true }).click()
+  await tableOf(caption).getByRole('button', { name: column, exact: true }).click()
   await settled(page)
   await expect
     .poll(() => names(caption))
@@ -29,37 +29,32 @@ describe.skipIf(lacksChromium || lacksRedis)('a list sorts by its times and coun
     const opened = await openDashboard()
     const { gateway } = opened
     ;({ page } = opened)
-    const place = { host: '127.0.0.1', port: gateway.port('faktory') }
-    const clients: Client[] = []
-    for (const [at, wid] of ['first', 'second'].entries()) {
-      const client = new Client({ ...place, wid, labels: [wid] })
-      clients.push(client)
-      await client.connect()
+    faktoryPort = gateway.port('faktory')
+    const client = new Client({ host: '127.0.0.1', port: faktoryPort, wid: 'maker' })
+    await client.connect()
+    for (const [at, name] of ['first', 'second'].entries()) {
       const success = { jobtype: 'done', args: [] }
-      const bid = await client.send(['BATCH NEW', JSON.stringify({ description: wid, success })])
+      const batch = { description: name, success }
+      const bid = await client.send(['BATCH NEW', JSON.stringify(batch)])
       // The older batch has more jobs.
       for (let jobs = at; jobs < 2; jobs += 1) {
-        const job = { jobtype: wid, queue: wid, args: [], custom: { bid } }
-        await client.push({ jid: `${wid}-00000${jobs}`, ...job })
+        const job = { jobtype: name, queue: name, args: [], custom: { bid } }
+        await client.push({ jid: `${name}-00000${jobs}`, ...job })
       }
       await client.send(['BATCH COMMIT', bid])
-      await client.fetch(wid)
-      await client.beat()
     }
     for (const [at, jobs] of [1, 2].entries()) {
       for (let job = 0; job < jobs; job += 1) await gateway.gearman('-b', '-f', `fn-${at}`, 'x')
     }
     const dead = { jobtype: 'dies', queue: 'dies', args: [], retry: -1 }
     for (const jid of ['died-000001', 'died-000002']) {
-      await clients[0]?.push({ jid, ...dead })
-      await clients[0]?.fetch('dies')
-      await clients[0]?.fail(jid, new Error('no more'))
+      await client.push({ jid, ...dead })
+      await client.fetch('dies')
+      await client.fail(jid, new Error('no more'))
     }
+    await client.close()
     await signIn(page)
-    return async () => {
-      for (const client of clients) await client.close()
-      await opened.close()
-    }
+    return opened.close
   })
 
   test('batches by their time and by their jobs', async () => {
@@ -76,6 +71,12 @@ describe.skipIf(lacksChromium || lacksRedis)('a list sorts by its times and coun
   })
 
   test('workers by how long they have had a job, and by their last beat', async () => {
+    // Stock clients connect anew now and then, which is a sign of life as well.
+    for (const wid of ['first', 'second']) {
+      const worker = await FwpClient.ofTest(faktoryPort, { wid })
+      await worker.askJson(`FETCH ${wid}`)
+      await worker.ask(`BEAT {"wid":"${wid}"}`)
+    }
     await goTo(page, 'workers')
     await sortBy('Workers', 'Last beat', [/^first/, /^second/])
     await sortBy('Workers', 'Last beat', [/^second/, /^first/])
