@@ -11,9 +11,12 @@ export interface StoreInProcess {
   comeBack(): Promise<void>
 }
 
+/** Compiled once for all servers of this process. */
+const program = await Valkey.compile()
+
 /** A store with a server of its own inside this process; both end with the test. `nowMs`: the date, that of the machine if none is given. */
 export async function openStoreInProcess(nowMs?: () => number): Promise<StoreInProcess> {
-  const server = await Valkey.start(nowMs && { nowMs })
+  const server = await Valkey.start({ program, ...(nowMs && { nowMs }) })
   const streams = new Set<Duplex>()
   let isAway = false
   const connect = (): Duplex => {

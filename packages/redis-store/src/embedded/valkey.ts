@@ -15,6 +15,9 @@ const stdout = 1
 /** The clock of WASI with the date; others measure. */
 const dateClock = 0
 
+/** Nanoseconds are written as two words: a BigInt for each look at the clock would cost more than the look. */
+const wordSize = 2 ** 32
+
 /** Error numbers of WASI. */
 const badDescriptor = 8
 const notSupported = 52
@@ -62,7 +65,9 @@ export class Valkey {
   /** The server's memory, as it was last. */
   #view = Buffer.alloc(0)
   #listening = 0
-  #lastDescriptor = firstDescriptor
+  #nextDescriptor = firstDescriptor
+  /** Those of connections that have ended: the server has a table of them, which has an end. */
+  readonly #freeDescriptors: number[] = []
   #isScheduled = false
   /** Something has happened, which the server answers in its next step. */
   #isOwed = false
@@ -167,15 +172,16 @@ export class Valkey {
   }
 
   #newDescriptor(): number {
-    this.#lastDescriptor += 1
-    return this.#lastDescriptor
+    const free = this.#freeDescriptors.pop()
+    if (free !== undefined) return free
+    this.#nextDescriptor += 1
+    return this.#nextDescriptor - 1
   }
 
   get #memory(): Buffer {
     if (!this.#exports) throw new Error('Valkey has ended')
-    const { buffer } = this.#exports.memory
-    // After each growth the memory is another one.
-    if (this.#view.buffer !== buffer) this.#view = Buffer.from(buffer)
+    // Growth takes the former memory away.
+    if (this.#view.length === 0) this.#view = Buffer.from(this.#exports.memory.buffer)
     return this.#view
   }
 
@@ -185,7 +191,11 @@ export class Valkey {
     return {
       clock_time_get: (clock: number, _precision: bigint, at: number) => {
         const us = Math.round((clock === dateClock ? nowMs() : monotonicMs()) * 1000)
-        this.#memory.writeBigUInt64LE(BigInt(us) * 1000n, at)
+        const low = (us % wordSize) * 1000
+        const high = Math.floor(us / wordSize) * 1000 + Math.floor(low / wordSize)
+        const memory = this.#memory
+        memory.writeUInt32LE(low % wordSize, at)
+        memory.writeUInt32LE(high, at + 4)
         return 0
       },
       environ_sizes_get: (countAt: number, bytesAt: number) => {
@@ -226,7 +236,7 @@ export class Valkey {
       write: (descriptor, at, length) => this.#write(descriptor, at, length),
       close: (descriptor) => {
         const connection = this.#connections.get(descriptor)
-        this.#connections.delete(descriptor)
+        if (this.#connections.delete(descriptor)) this.#freeDescriptors.push(descriptor)
         connection?.client.closed()
         return 0
       },
