@@ -5,7 +5,7 @@ import { sampleOf } from '@crossgear/tools/sample'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { StoreKeys } from '../../src/index.ts'
 import { RedisWorld } from '../support/redis-world.ts'
-import { aCluster, oneServer, type Servers } from '../support/servers.ts'
+import { aCluster, inProcess, oneServer, type Servers } from '../support/servers.ts'
 import { acts, scene, type Act, type Scene } from './acts.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
@@ -143,10 +143,11 @@ const features: Readonly<Record<string, Feature>> = {
   'a waiting client': { job: { foreground: true } },
 }
 
-/** A commit plays one in so many of the acts in a cluster, and all of them on one server. */
+/** A commit plays all acts inside the process, and one in so many of them on servers of their own. */
 const suites = [
-  ['on one server', oneServer, 1],
-  ['in a cluster', aCluster, 8],
+  { where: 'inside the process', isLacking: false, start: inProcess, parts: 1 },
+  { where: 'on one server', isLacking: lacksRedis, start: oneServer, parts: 8 },
+  { where: 'in a cluster', isLacking: lacksRedis, start: aCluster, parts: 8 },
 ] as const
 
 /** Keys of a lane that outlive its jobs. */
@@ -160,7 +161,12 @@ async function leftovers({ redis }: RedisWorld): Promise<string[]> {
   return keys.filter((key, at) => ends[at] === -1 && !lasting.test(key))
 }
 
-describe.skipIf(lacksRedis).each(suites)('%s', (_where, start, parts) => {
+for (const { where, isLacking, start, parts } of suites) {
+  describe.skipIf(isLacking)(where, () => playActs(start, parts))
+}
+
+/** One in so many acts with each feature. */
+function playActs(start: () => Promise<Servers>, parts: number): void {
   let servers: Servers
   let world: RedisWorld
   beforeAll(async () => {
@@ -176,7 +182,7 @@ describe.skipIf(lacksRedis).each(suites)('%s', (_where, start, parts) => {
       `a job with ${feature} is at its place after %s`,
       async (_name, act) => {
         const throttles = new Map(limits)
-        world = await RedisWorld.open(servers.address, { throttles })
+        world = await RedisWorld.open(servers.address, { throttles }, servers.time)
         const keys = new StoreKeys(world.redis.isCluster)
         const now = await scene(world, act, job, throttles, prepare)
         const { store, first, second } = now
@@ -211,4 +217,4 @@ describe.skipIf(lacksRedis).each(suites)('%s', (_where, start, parts) => {
       },
     )
   }
-})
+}

@@ -6,6 +6,9 @@ import type { WorldTime } from './redis-world.ts'
 /** The date when the first test begins, milliseconds since 1970. */
 const firstMs = 1_700_000_000_000
 
+/** Compiled once for all servers of this process. */
+const program = await Valkey.compile()
+
 /** Valkey inside this process. Its time is that of one test after the other. */
 export class ServerInProcess implements WorldTime {
   #clock = new ManualClock()
@@ -25,6 +28,7 @@ export class ServerInProcess implements WorldTime {
   static async start(lookMs?: number): Promise<ServerInProcess> {
     const server = new ServerInProcess(lookMs)
     server.#valkey = await Valkey.start({
+      program,
       nowMs: () => server.#date(),
       monotonicMs: () => server.#formerMs + server.#clock.nowMs(),
     })
@@ -68,6 +72,11 @@ export class ServerInProcess implements WorldTime {
 
   nextMs(): void {
     this.#epochMs += 1
+  }
+
+  /** Ends it, and with it all connections. */
+  stop(): void {
+    this.#valkey?.stop()
   }
 
   /** Time passes for it and its nodes. */

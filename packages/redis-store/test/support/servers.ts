@@ -2,13 +2,22 @@ import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { StoreAddress } from '../../src/index.ts'
-import { RedisWorld } from './redis-world.ts'
+import { ServerInProcess } from './in-process.ts'
+import { RedisWorld, type WorldTime } from './redis-world.ts'
 
 /** Servers of a store. */
 export interface Servers {
   readonly address: StoreAddress
   readonly all: readonly RedisServer[]
+  /** Their time, where a test moves it. */
+  readonly time?: WorldTime
   readonly stop: () => Promise<void>
+}
+
+/** Valkey, which needs no process, and whose time passes when a test says so. */
+export async function inProcess(): Promise<Servers> {
+  const server = await ServerInProcess.start(0.1)
+  return { address: server.address, all: [], time: server, stop: async () => server.stop() }
 }
 
 export const oneServer = (): Promise<Servers> => serverOf('redis-server')

@@ -43,7 +43,7 @@ describe('a lane that was dropped', () => {
     'after idle minutes': async () => {
       const worker = await here.worker('mail').taken()
       worker.complete('done')
-      await cluster.pass(15 * minutes)
+      await cluster.pass(13 * minutes)
     },
   }
 
@@ -140,7 +140,7 @@ describe('a lane of no use', () => {
     node.submit('used')
     const worker = await node.worker('used').taken()
     worker.complete('done')
-    await cluster.pass(20 * minutes)
+    await cluster.pass(13 * minutes)
     expect(await lanes()).toEqual(['new', 'used'])
     for (const fn of await lanes()) node.scheduler.countNamed(fn, -1)
     await cluster.pass(3 * minutes)
@@ -154,7 +154,7 @@ describe('a lane of no use', () => {
     const cluster = new Cluster()
     const node = await cluster.node('node', { routed: new Set(['routed']) })
     await Promise.all([node.scheduler.admin.addLane('made'), cluster.turn()])
-    await cluster.pass(20 * minutes)
+    await cluster.pass(5 * minutes)
     expect([...(await cluster.numbers()).keys()].sort()).toEqual(['made', 'routed'])
   })
 })
