@@ -22,7 +22,7 @@ export function testsOf(own = {}, { isBuilt = false } = {}) {
       // For what hangs: no test is about time, and a busy machine takes several times as long.
       testTimeout: 180_000,
       hookTimeout: 180_000,
-      expect: { poll: { timeout: 30_000 } },
+      expect: { poll: { timeout: 90_000 } },
     },
   })
   return mergeConfig(shared, own)

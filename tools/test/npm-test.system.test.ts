@@ -4,13 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { lacks } from '../testing/lacks.ts'
 import { runWords } from './support/run-words.ts'
 
 const top = fileURLToPath(new URL('../../', import.meta.url))
 const projects = fileURLToPath(new URL('support/run-projects/', import.meta.url))
 const lasting = `${projects}lasting`
-const patience = { timeout: 60_000, interval: 50 }
 const controlC = '\x03'
 /** Clock ticks since the machine's start, among the fields of /proc/PID/stat behind the name. */
 const startTime = 19
@@ -99,13 +99,13 @@ describe.skipIf(lacks('script', '--version'))('npm test at a terminal', () => {
       expect(output()).toContain('both have started')
       expect(output()).toContain('first.check.ts')
       return treeOf(child.pid ?? 0)
-    }, patience)
+    }, soon)
     child.stdin.write(controlC)
     expect(await codeOf(child)).toBe(130)
     expect(output()).toMatch(/lasting +1 of 2 +1 +0 +0 /)
     expect(output()).toMatch(/^1 passed, 0 failed, 0 skipped, 1 of 2 files in/m)
     const left = () => [...started].filter(([pid, name]) => allProcesses().get(pid)?.name === name)
-    await vi.waitFor(() => expect(left()).toEqual([]), patience)
+    await vi.waitFor(() => expect(left()).toEqual([]), soon)
   })
 })
 

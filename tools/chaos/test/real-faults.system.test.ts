@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Assignment } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { check } from '../check/check.ts'
 import type { Fault } from '../check/faults.ts'
 import { violationsOf, type Verdict } from '../check/verdict.ts'
@@ -43,14 +44,11 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     })
   }
   const taken = (node: SmallNode, leaseMs?: number): Promise<Assignment> =>
-    vi.waitFor(
-      async () => {
-        const assignment = await node.take(leaseMs)
-        if (!assignment) throw new Error('no job')
-        return assignment
-      },
-      { timeout: 30_000 },
-    )
+    vi.waitFor(async () => {
+      const assignment = await node.take(leaseMs)
+      if (!assignment) throw new Error('no job')
+      return assignment
+    }, soon)
 
   describe('finds the effect of a script without fencing: a late outcome takes the job from its worker', () => {
     /** A worker whose lease ran out goes, while another has the job; a third asks for one. */
@@ -165,7 +163,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
         },
       }))
       const verdict = await tell(survivor, async () => {
-        await vi.waitUntil(() => beats > 6, { timeout: 30_000 })
+        await vi.waitUntil(() => beats > 6, soon)
         return survivor.take()
       })
       expect(verdict.stuck).toContain('a (mail 1, busy) is in busy')

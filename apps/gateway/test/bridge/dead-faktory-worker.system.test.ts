@@ -4,19 +4,19 @@ import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
 /** A third of the 60 s after which a worker is dead must be seen by the gateway itself. */
-const patience = { timeout: 50_000, interval: 200 }
 const foreign = 'from-gearman'
 const own = 'from-faktory'
 
 /** Settles when the store knows that a worker has closed its connections; from then on a minute has passed since. */
 async function goneForAMinute(redis: Redis, holder: string): Promise<void> {
   const score = async (): Promise<number> => Number(await redis.zscore('xg:holders', holder))
-  await vi.waitFor(async () => expect(await score()).toBeLessThan(Date.now() + 60_000), patience)
+  await vi.waitFor(async () => expect(await score()).toBeLessThan(Date.now() + 60_000), soon)
   await redis.zadd('xg:holders', 'XX', Date.now() - 60_000, holder)
 }
 
@@ -40,10 +40,7 @@ class Accident {
     const worker = await FwpClient.greeted(dies.faktory, { wid: 'dying' })
     await worker.askJson('FETCH default')
     await worker.pushAndFetch('12345678', { jobtype: own })
-    await vi.waitFor(
-      async () => expect(await fleet.redis.hlen('xg:held:wdying')).not.toBe(0),
-      patience,
-    )
+    await vi.waitFor(async () => expect(await fleet.redis.hlen('xg:held:wdying')).not.toBe(0), soon)
     worker.close()
     await goneForAMinute(fleet.redis, 'wdying')
     await dies.kill()
@@ -75,7 +72,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that died a moment before its gate
   })
 
   test('gives a Gearman client’s job back to the next worker', async () => {
-    await expect.poll(() => byDefault.status(foreign), patience).toBe('idle')
+    await expect.poll(() => byDefault.status(foreign), soon).toBe('idle')
     const next = await byDefault.left.client({ wid: 'next' })
     const { jid } = await next.askJson('FETCH default')
     expect(await next.ask(`ACK {"jid":"${String(jid)}","result":"done"}`)).toBe('+OK')
@@ -84,8 +81,8 @@ describe.skipIf(lacksRedis)('a Faktory worker that died a moment before its gate
   })
 
   test('gives a Faktory producer’s job back where the option says so', async () => {
-    await expect.poll(() => withAll.status(own), patience).toBe('idle')
-    await expect.poll(() => withAll.status(foreign), patience).toBe('idle')
+    await expect.poll(() => withAll.status(own), soon).toBe('idle')
+    await expect.poll(() => withAll.status(foreign), soon).toBe('idle')
     const next = await withAll.left.client({ wid: 'next' })
     for (let count = 0; count < 2; count += 1) {
       const { jid } = await next.askJson('FETCH default')
@@ -118,7 +115,7 @@ test.skipIf(lacksRedis)(
       spawn(process.execPath, [program, String(node.faktory), fn, queue]),
     )
     onTestFinished(() => workers.forEach((worker) => void worker.kill('SIGKILL')))
-    await vi.waitFor(async () => expect(await fleet.redis.zcard('xg:holders')).toBe(2), patience)
+    await vi.waitFor(async () => expect(await fleet.redis.zcard('xg:holders')).toBe(2), soon)
     const gone = workers.map((worker) => once(worker, 'exit'))
     for (const worker of workers) worker.kill('SIGKILL')
     await Promise.all(gone)
@@ -126,9 +123,7 @@ test.skipIf(lacksRedis)(
       await goneForAMinute(fleet.redis, holder)
     }
     for (const { lane } of jobs) {
-      await expect
-        .poll(() => fleet.redis.zrange(`xg:dead:${lane}`, '0', '-1'), patience)
-        .toEqual(['1'])
+      await expect.poll(() => fleet.redis.zrange(`xg:dead:${lane}`, '0', '-1'), soon).toEqual(['1'])
       const job = await fleet.redis.hgetall(`job:${lane}:1`)
       expect(job).toMatchObject({ status: 'error', losses: '1' })
       expect(JSON.parse(job['failure'] ?? '')).toMatchObject({ errtype: 'WorkersLost' })

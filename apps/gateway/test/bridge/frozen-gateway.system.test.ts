@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { Fleet } from './support/fleet.ts'
-
-const patience = { timeout: 30_000, interval: 50 }
 
 test.skipIf(lacksRedis)(
   'a gateway that stood still has its workers and clients again, though one function could not be reclaimed',
@@ -17,7 +16,7 @@ test.skipIf(lacksRedis)(
     await frozen.peer('sms')
     const busy = await frozen.peer('bad')
     expect((await busy.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
-    await expect.poll(() => redis.get('count:sms'), patience).toBe('1')
+    await expect.poll(() => redis.get('count:sms'), soon).toBe('1')
     await redis.set('queue:bad:normal', 'theirs')
     const waits = async (): Promise<string> => (await redis.hget('job:mail:1', 'wait')) ?? ''
     const node = await waits()
@@ -25,17 +24,17 @@ test.skipIf(lacksRedis)(
 
     frozen.freeze()
     onTestFinished(() => frozen.thaw())
-    await expect.poll(waits, patience).toBe('')
-    await expect.poll(() => redis.get('count:sms'), patience).toBe('0')
+    await expect.poll(waits, soon).toBe('')
+    await expect.poll(() => redis.get('count:sms'), soon).toBe('0')
     frozen.thaw()
-    await expect.poll(waits, patience).toBe(node)
-    await expect.poll(() => redis.get('count:sms'), patience).toBe('1')
+    await expect.poll(waits, soon).toBe(node)
+    await expect.poll(() => redis.get('count:sms'), soon).toBe('1')
     const worker = await other.peer('mail')
     expect((await worker.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
     worker.send('WORK_COMPLETE', handle, 'done')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
 
     await redis.del('queue:bad:normal')
-    await expect.poll(() => redis.hlen('xg:deaths'), patience).toBe(0)
+    await expect.poll(() => redis.hlen('xg:deaths'), soon).toBe(0)
   },
 )

@@ -44,9 +44,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed before the store answers i
     child.kill('SIGKILL')
     await exited
     expect(await fleet.redis.exists('xg:held:wwaiting')).toBe(0)
-    await expect
-      .poll(() => fleet.redis.hget('job:mail:2', 'status'), { timeout: 40_000 })
-      .toBe('idle')
+    await expect.poll(() => fleet.redis.hget('job:mail:2', 'status')).toBe('idle')
     const next = await left.client({ wid: 'next' })
     expect(await next.askJson('FETCH default')).toMatchObject({ args: [2] })
   })

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { buildSteppingClock, lacksCompiler } from '@crossgear/tools/preload-library'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { describeFleet, Fleet, type FleetNode } from './support/fleet.ts'
-
-const reclaimed = { timeout: 30_000, interval: 20 }
 
 const words = ['--job-retries', '2']
 
@@ -34,7 +33,7 @@ describeFleet('a gateway that is killed', words, (fleet) => {
       // Empty: the last client has left.
       const left = await Promise.all([waits('runs', 1), waits('waits', 1), waits('waits', 3)])
       expect(left).toEqual(['', '', ''])
-    }, reclaimed)
+    }, soon)
     here.send('WORK_COMPLETE', first, 'out').send('WORK_COMPLETE', second, 'out')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', shared, 'out'])
     await here.sync()
@@ -63,7 +62,7 @@ describeFleet('a gateway that is killed', words, (fleet) => {
       if (isLast) break
       await vi.waitFor(async () => {
         expect(await fleet.redis.hget('job:kills:1', 'losses')).toBe('1')
-      }, reclaimed)
+      }, soon)
     }
     expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     expect(await (await fleet.first.peer()).list('show jobs')).toEqual([])
@@ -96,10 +95,7 @@ describe.skipIf(lacksRedis || lacksCompiler)('gateways on a server whose date ju
     // Each has beaten, and so looked at the other, five times more.
     for (let round = 0, last = await beats(); round < 5; round += 1) {
       await expect
-        .poll(
-          async () => (await beats()).filter((score, at) => at % 2 === 1 && last[at] === score),
-          { timeout: 30_000 },
-        )
+        .poll(async () => (await beats()).filter((score, at) => at % 2 === 1 && last[at] === score))
         .toEqual([])
       last = await beats()
     }
@@ -116,7 +112,7 @@ describe.skipIf(lacksRedis || lacksCompiler)('gateways on a server whose date ju
     process.kill(fleet.server.pid, 'SIGUSR2')
     const next = await fleet.first.peer('taken')
     await expect
-      .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...reclaimed })
+      .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...soon })
       .toEqual(['JOB_ASSIGN', handle])
     next.send('WORK_COMPLETE', handle, 'again')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'again'])

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
+import { soon } from '@crossgear/tools/wait-for'
 import { stoppableLooks } from '../support/schedulers.ts'
 import { describeGearman } from '../doors/gearman/support/gearman-gateway.ts'
 import { describeFleet } from './support/fleet.ts'
-
-const patience = { timeout: 30_000, interval: 10 }
 
 describeGearman('a native worker', (gateways) => {
   test('reaches a client at once, round after round, by events alone', async () => {
@@ -61,7 +60,7 @@ describeFleet('a native worker of jobs from a gateway', [], (fleet) => {
     }
     await vi.waitFor(async () => {
       expect(await fleet.redis.exists(`xg:unique:${fn}`, `job:${fn}:1`, `job:${fn}:2`)).toBe(0)
-    }, patience)
+    }, soon)
     await native.stop()
   })
 
@@ -75,7 +74,7 @@ describeFleet('a native worker of jobs from a gateway', [], (fleet) => {
     await native.finish(id, 'broken', 'error')
     await vi.waitFor(async () => {
       expect(await fleet.redis.zscore(`queue:${fn}:scheduled`, id)).not.toBeNull()
-    }, patience)
+    }, soon)
     expect(await fleet.redis.hget(`job:${fn}:${id}`, 'status')).toBe('idle')
     expect(await fleet.redis.ttl(`job:${fn}:${id}`)).toBe(-1)
     const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
@@ -98,7 +97,7 @@ describeFleet('a native worker of jobs from a gateway', [], (fleet) => {
     await vi.waitFor(async () => {
       const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
       expect(left).toBe(0)
-    }, patience)
+    }, soon)
     await native.stop()
   })
 

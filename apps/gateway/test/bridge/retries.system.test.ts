@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { dueScriptSha1, SpecPeer } from '@crossgear/tools/spec-peer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import type { FwpClient } from '../doors/faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-const patience = { timeout: 30_000, interval: 10 }
 const jid = 'second-try'
 
 describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
@@ -24,7 +24,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
 
   /** Waits until the job waits for its next try, and lets the operator cut that short. */
   async function tryAgain(client: FwpClient): Promise<void> {
-    await vi.waitFor(async () => expect(await state(client)).toBe('failed'), patience)
+    await vi.waitFor(async () => expect(await state(client)).toBe('failed'), soon)
     const command = { cmd: 'requeue', target: 'retries', filter: { jids: [jid] } }
     expect(await client.ask(`MUTATE ${JSON.stringify(command)}`)).toBe('+OK')
   }
@@ -46,7 +46,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     const failure = await fleet.redis.hget(`job:${jobtype}:1`, 'failure')
     expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 2, remaining: 1 })
     worker.send('WORK_COMPLETE', handle, 'at last')
-    await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
+    await vi.waitFor(async () => expect(await state(producer)).toBe('success'), soon)
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'at last' })
     const { faktory: info } = await producer.askJson('INFO')
     expect(info).toMatchObject({ total_processed: 4, total_failures: 3, sets: { dead: 0 } })
@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     await producer.push(jid, { jobtype, args: ['x'], custom: { track: 1 } })
     const { handle } = await worker.nextJob()
     worker.send('WORK_FAIL', handle)
-    await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), patience)
+    await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), soon)
 
     const native = new SpecPeer(fleet.redis).worker(jobtype)
     await native.start()
@@ -72,7 +72,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     const { id, input } = await native.begin(1)
     expect(input.toString()).toBe('x')
     await native.finish(id, 'native did it')
-    await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
+    await vi.waitFor(async () => expect(await state(producer)).toBe('success'), soon)
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'native did it' })
     await native.stop()
   })
@@ -100,6 +100,6 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
   test('leaves the store in order', async () => {
     await vi.waitFor(async () => {
       expect(await checkInvariants(fleet.redis, { native: true })).toEqual([])
-    }, patience)
+    }, soon)
   })
 })

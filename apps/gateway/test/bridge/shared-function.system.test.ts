@@ -4,6 +4,7 @@ import { encodeRequest } from '@crossgear/gearman-codec'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
 import { Fleet } from './support/fleet.ts'
 
@@ -75,8 +76,7 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
       natives.map(() => gearmanWorker(fleet.first.gearman, fn, tally)),
     )
     const { redis } = fleet
-    const patience = { timeout: 30_000, interval: 50 }
-    await fleet.counted(fn, 2 * teamSize, patience)
+    await fleet.counted(fn, 2 * teamSize)
 
     const client = new GearMonkeyClient(fleet.server.url)
     const inputs = Array.from({ length: jobsOfEachDoor }, (_none, at) => String(at))
@@ -89,19 +89,19 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     await tally.all
 
     // A worker that leaves with a job in its hands gives it back: what it said of its last is waited for.
-    await vi.waitFor(async () => expect(await redis.exists(`xg:busy:${fn}`)).toBe(0), patience)
+    await vi.waitFor(async () => expect(await redis.exists(`xg:busy:${fn}`)).toBe(0), soon)
     await Promise.all([
       ...natives.map((worker) => worker.stop()),
       ...behind.map((worker) => worker.leave()),
     ])
     expect(new Set(tally.times)).toEqual(new Set([1]))
     expect(Math.min(tally.by.native, tally.by.gearman)).toBeGreaterThan(total / 100)
-    await fleet.counted(fn, 0, patience)
+    await fleet.counted(fn, 0)
     await vi.waitFor(async () => {
       const left = await redis.keys(`job:${fn}:*`)
       // Jobs of native clients stay for 25 hours; the rest leaves nothing.
       expect(left).toHaveLength(jobsOfEachDoor)
-    }, patience)
+    }, soon)
     expect(await redis.keys(`queue:${fn}:*`)).toEqual([])
     expect(await redis.exists(`xg:busy:${fn}`)).toBe(0)
     expect(await checkInvariants(redis, { strays: true })).toEqual([])

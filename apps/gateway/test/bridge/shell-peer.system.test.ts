@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
+import { soon } from '@crossgear/tools/wait-for'
 import { describeFleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
@@ -81,11 +82,8 @@ describeFleet('clients and workers made of redis-cli', [], (fleet) => {
   })
 
   test('leave the store in order', async () => {
-    await vi.waitFor(
-      async () => {
-        expect(await checkInvariants(fleet.redis, { native: true, strays: true })).toEqual([])
-      },
-      { timeout: 30_000 },
-    )
+    await vi.waitFor(async () => {
+      expect(await checkInvariants(fleet.redis, { native: true, strays: true })).toEqual([])
+    }, soon)
   })
 })

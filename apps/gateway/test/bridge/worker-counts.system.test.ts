@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { soon } from '@crossgear/tools/wait-for'
 import { expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
+import { soon } from '@crossgear/tools/wait-for'
 import type { GearmanPeer } from '../doors/gearman/support/gearman-peer.ts'
 import { describeFleet, type FleetNode } from './support/fleet.ts'
 
 /** A node is dead when its heartbeat stood still in three looks after the first, one a second. */
-const buriedWithin = { timeout: 30_000, interval: 20 }
 
 /** Of the API. */
 interface Answer {
@@ -104,7 +103,7 @@ describeFleet('the count of a function’s workers', [], (fleet) => {
       expect(Number(await native.get(`count:${fn}`))).toBeGreaterThanOrEqual(7)
     }, soon)
     await doomed.kill()
-    await fleet.counted(fn, 2, buriedWithin)
+    await fleet.counted(fn, 2)
     expect(await native.hgetall(`xg:lane:${fn}`)).not.toHaveProperty('consumers', '2')
   })
 
@@ -114,7 +113,7 @@ describeFleet('the count of a function’s workers', [], (fleet) => {
     await fleet.counted(fn, 2)
     await fleet.server.kill()
     await fleet.server.start()
-    await fleet.counted(fn, 2, buriedWithin)
+    await fleet.counted(fn, 2)
   })
 
   test('is right after workers left while Redis was frozen', async () => {
@@ -124,6 +123,6 @@ describeFleet('the count of a function’s workers', [], (fleet) => {
     fleet.server.freeze()
     await Promise.all(workers.slice(0, 2).map((worker) => worker.leave()))
     fleet.server.thaw()
-    await fleet.counted(fn, 1, buriedWithin)
+    await fleet.counted(fn, 1)
   })
 })

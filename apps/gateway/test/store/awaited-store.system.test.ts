@@ -2,11 +2,10 @@ import { createServer } from 'node:net'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { startGateway } from '../support/gateway-process.ts'
 import { redisOfTest } from '../support/redis-of-suite.ts'
 import { portOfTest } from '../support/port-of-test.ts'
-
-const patience = { timeout: 30_000, interval: 20 }
 
 /** A gateway in a process of its own; its web port. */
 async function start(...words: readonly string[]) {
@@ -35,7 +34,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
     await server.kill()
     const gateway = await start('--redis-url', server.url)
     await gateway.said(waits)
-    await expect.poll(async () => (await gateway.ask('/healthz')).status, patience).toBe(200)
+    await expect.poll(async () => (await gateway.ask('/healthz')).status, soon).toBe(200)
     const answer = await gateway.ask('/readyz')
     expect([answer.status, await answer.json()]).toEqual([
       503,
@@ -47,7 +46,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
     expect((await gateway.ask('/metrics')).status).toBe(404)
     await server.start()
     expect((await gateway.ready).doors.map(({ name }) => name)).toContain('gearman')
-    await expect.poll(async () => (await gateway.ask('/readyz')).status, patience).toBe(200)
+    await expect.poll(async () => (await gateway.ask('/readyz')).status, soon).toBe(200)
     expect((await gateway.ask('/metrics')).status).toBe(200)
     expect((await gateway.end()).code).toBe(0)
   })

@@ -5,6 +5,7 @@ import type { StoreAddress } from '@crossgear/redis-store'
 import { buildLossyDisk, lacksCompiler } from '@crossgear/tools/preload-library'
 import { lacksValkey, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { checkDurability } from '../../src/store/check-durability.ts'
 import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { FwpClient } from '../doors/faktory/support/fwp-client.ts'
@@ -13,8 +14,6 @@ import { ask } from '../doors/http/support/http-client.ts'
 import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { fakeAddress } from './support/fake-redis.ts'
-
-const patience = { timeout: 30_000, interval: 20 }
 
 /** Returns what the check logs. */
 async function check(address: StoreAddress): Promise<readonly string[]> {
@@ -132,7 +131,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
       expect(await server.ask('LLEN', 'queue:mail:normal')).toBe('6')
       await vi.waitFor(async () => {
         expect(await open.handIn('fourth').answers).toEqual(['JOB_CREATED', '+OK', '200'])
-      }, patience)
+      }, soon)
     })
   },
 )
@@ -142,7 +141,7 @@ async function asksDisk(server: RedisServer, beyond: number): Promise<void> {
   await vi.waitFor(async () => {
     expect(await server.ask('CLIENT', 'LIST')).toContain('cmd=waitaof')
     expect(Number(await server.ask('LLEN', 'queue:mail:normal'))).toBeGreaterThan(beyond)
-  }, patience)
+  }, soon)
 }
 
 interface Gateway {

@@ -1,6 +1,7 @@
 import type { StoreAddress } from '@crossgear/redis-store'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { idIn } from '../doors/gearman/support/handle-parts.ts'
 import { readDurability } from '../../src/config/value-kinds.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -121,9 +122,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
   test('replicas refuses jobs while a replica is frozen, and accepts them when it thaws', async () => {
     const master = await start()
     const replica = await start('--replicaof', '127.0.0.1', String(master.port))
-    await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
-      timeout: 30_000,
-    })
+    await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), soon)
     const words = [...wordsOn(master, 'gearman', 'web'), '--durability', 'replicas:1']
     const { port: portOf } = await gatewayOfTest(words).ready
     const client = await GearmanPeer.ofTest(portOf('gearman'))

@@ -162,7 +162,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     )
     const statuses = (): Promise<(string | null)[]> =>
       Promise.all(ids.map((id) => control.hget(`job:mail:${id}`, 'status')))
-    await expect.poll(statuses, { timeout: 20_000 }).toContain('busy')
+    await expect.poll(statuses).toContain('busy')
     victim.kill('SIGKILL')
     await once(victim, 'exit')
     const busy = (await statuses()).filter((status) => status === 'busy').length

@@ -1,4 +1,5 @@
 import { StoreError, type ClaimRequest, type NewJob } from '@crossgear/core-scheduler'
+import { soon } from '@crossgear/tools/wait-for'
 import { allCompleted, completed, takeOne } from '../contract/kit.ts'
 import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
@@ -8,7 +9,6 @@ import { RedisStore, type StoreAddress } from '../../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 const keys = new StoreKeys(true)
-const patience = { timeout: 30_000 }
 
 describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
   let cluster: RedisCluster
@@ -30,7 +30,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
         await store.close()
         throw error
       })
-    }, patience)
+    }, soon)
     indexing = await cluster.masterOf(keys.ready('default'))
   })
   afterEach(async () => {
@@ -183,7 +183,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       await vi.waitFor(async () => {
         await store.lanes.promote()
         expect(await store.steps.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
-      }, patience)
+      }, soon)
     })
 
     test('jobs of a dead node go back where possible, and the others when the master is back', async () => {
@@ -209,7 +209,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
         expect((await store.nodes.reclaim(node, [away], loss)).refused.size).toBe(0)
         await store.nodes.endReclaim(node, true)
         expect((await store.nodes.beat()).heartbeats.has(node)).toBe(false)
-      }, patience)
+      }, soon)
       const groups = [{ lanes: [away] }]
       expect(await store.steps.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
     })
@@ -221,7 +221,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       await killed.kill()
       await vi.waitFor(async () => {
         expect(await store.jobs.expired([away, here], 10)).toHaveLength(1)
-      }, patience)
+      }, soon)
     })
   })
 })

@@ -195,15 +195,12 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await store.events.watch(new Set(['mail']))
     cuts = 3
     await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await vi.waitFor(() => expect(cuts).toBe(0), { timeout: 30_000 })
+    await vi.waitFor(() => expect(cuts).toBe(0), soon)
     const { store: other } = await open()
-    await vi.waitFor(
-      async () => {
-        await other.steps.submit('mail', [job])
-        expect(log.events.some(({ kind }) => kind === 'created')).toBe(true)
-      },
-      { timeout: 30_000 },
-    )
+    await vi.waitFor(async () => {
+      await other.steps.submit('mail', [job])
+      expect(log.events.some(({ kind }) => kind === 'created')).toBe(true)
+    }, soon)
     between.close()
   })
 
@@ -275,13 +272,10 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
   test('a server that stays silent is disconnected', async () => {
     const { store, log } = await open()
     server.freeze()
-    await vi.waitFor(
-      async () => {
-        await store.nodes.beat().catch(() => undefined)
-        expect(log.events.some(({ kind }) => kind === 'down')).toBe(true)
-      },
-      { timeout: 20_000 },
-    )
+    await vi.waitFor(async () => {
+      await store.nodes.beat().catch(() => undefined)
+      expect(log.events.some(({ kind }) => kind === 'down')).toBe(true)
+    }, soon)
     server.thaw()
     await log.waitFor('up')
     await store.check()

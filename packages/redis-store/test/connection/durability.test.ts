@@ -3,11 +3,10 @@ import { manyHostsAddress } from '@crossgear/gearmonkey-redis/address'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { Confirmations, questionOf, type Durability } from '../../src/connection/durability.ts'
 import { RedisContext } from '../../src/connection/redis-context.ts'
 import { RedisStore } from '../../src/index.ts'
-
-const patience = { timeout: 30_000 }
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 
@@ -19,9 +18,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
   beforeEach(async () => {
     master = await RedisServer.start('--repl-diskless-sync-delay', '0')
     replica = await RedisServer.start('--replicaof', '127.0.0.1', String(master.port))
-    await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
-      timeout: 30_000,
-    })
+    await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), soon)
   })
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close()
@@ -50,7 +47,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
       await store.steps.submit('mail', [job])
       submitted += 1
       await store.confirm?.()
-    }, patience)
+    }, soon)
     expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe(String(submitted))
   })
 
@@ -61,7 +58,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     await vi.waitFor(async () => {
       await store.steps.submit('mail', [job])
       await expect(store.confirm?.()).rejects.toMatchObject(refusal)
-    }, patience)
+    }, soon)
   })
 
   test('a frozen replica confirms nothing, and confirms again when it thaws', async () => {
@@ -73,7 +70,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     await vi.waitFor(async () => {
       await store.steps.submit('mail', [job])
       await store.confirm?.()
-    }, patience)
+    }, soon)
   })
 
   test('one question serves all answers of a turn', async () => {
@@ -89,7 +86,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
       await Promise.all(confirmed)
       // The answers may come in a few pieces.
       expect((await callsOf('wait')) - before).toBeLessThan(10)
-    }, patience)
+    }, soon)
   })
 
   test('writes of a script that the server had lost are confirmed after it, not before', async () => {
@@ -101,7 +98,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     await expect(store.confirm?.()).rejects.toMatchObject({ code: 'UNCONFIRMED' })
     replica.thaw()
     // On a busy machine the replica may be late: the question is asked again.
-    await vi.waitFor(() => store.confirm?.(), patience)
+    await vi.waitFor(() => store.confirm?.(), soon)
     expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe('2')
   })
 
@@ -155,7 +152,7 @@ test.skipIf(lacksRedis)(
         }
       }
       const ended = submitting().catch((error: unknown) => error)
-      await vi.waitFor(() => expect(confirmed.length).toBeGreaterThan(100), { timeout: 30_000 })
+      await vi.waitFor(() => expect(confirmed.length).toBeGreaterThan(100), soon)
       await before.kill()
       const after = await sentinel.successorOf(before)
       isOver = true
@@ -209,7 +206,7 @@ describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
     await vi.waitFor(async () => {
       await store.nodes.beat()
       expect(counts.at(-1)).toBe(1)
-    }, patience)
+    }, soon)
     await submit()
   })
 
@@ -232,7 +229,7 @@ describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
     await replica.start()
     await vi.waitFor(
       async () => expect(await master.ask('INFO', 'replication')).toContain('state=online'),
-      patience,
+      soon,
     )
     await submit()
     expect(counts.at(-1)).toBe(1)

@@ -1,6 +1,7 @@
 import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { RedisStore, type StoreAddress } from '../../src/index.ts'
 import { startValkey } from '../support/valkey.ts'
 
@@ -22,8 +23,6 @@ const refused = (words: string) => ({
   message: expect.stringContaining(words) as string,
 })
 
-const patience = { timeout: 30_000 }
-
 describe.skipIf(lacksRedis)('the check whether the store takes jobs, with redis-server:', () => {
   test('a healthy server passes', async () => {
     const { store } = await oneServer()
@@ -41,7 +40,7 @@ describe.skipIf(lacksRedis)('the check whether the store takes jobs, with redis-
     const store = await storeOn({ path: server.path })
     await server.kill()
     await server.start(...words)
-    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(refused(word)), patience)
+    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(refused(word)), soon)
   })
 
   test('one that is away fails, and the error has the system’s code', async () => {
@@ -51,9 +50,9 @@ describe.skipIf(lacksRedis)('the check whether the store takes jobs, with redis-
       code: 'UNREACHABLE',
       message: expect.stringMatching(/ENOENT|ECONNREFUSED/) as string,
     }
-    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(gone), patience)
+    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(gone), soon)
     await server.start()
-    await vi.waitFor(() => store.check(), patience)
+    await vi.waitFor(() => store.check(), soon)
   })
 
   test('a cluster passes while it serves all slots', async () => {
@@ -66,10 +65,10 @@ describe.skipIf(lacksRedis)('the check whether the store takes jobs, with redis-
     await first?.ask('CLUSTER', 'DELSLOTS', '0')
     await vi.waitFor(
       () => expect(store.check()).rejects.toMatchObject(refused('CLUSTERDOWN')),
-      patience,
+      soon,
     )
     await first?.ask('CLUSTER', 'ADDSLOTS', '0')
-    await vi.waitFor(() => store.check(), patience)
+    await vi.waitFor(() => store.check(), soon)
   })
 })
 

@@ -3,9 +3,8 @@ import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { manyHostsAddress } from '@crossgear/gearmonkey-redis/address'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { RedisContext } from '../../src/connection/redis-context.ts'
-
-const patience = { timeout: 30_000, interval: 50 }
 
 async function open() {
   const sentinel = await RedisSentinel.start()
@@ -22,7 +21,7 @@ async function open() {
 
 /** Resolves when Sentinels have made a replica of a former master. */
 async function isDemoted(server: RedisServer): Promise<void> {
-  await vi.waitFor(async () => expect(await server.role()).toBe('slave'), patience)
+  await vi.waitFor(async () => expect(await server.role()).toBe('slave'), soon)
 }
 
 describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
@@ -48,7 +47,7 @@ describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
       'its Sentinels are replacing the master',
     )
     for (const server of sentinel.servers) expect(await server.ask('EXISTS', 'mine')).toBe('0')
-    await vi.waitFor(() => context.call(() => context.redis.set('mine', 'yes')), patience)
+    await vi.waitFor(() => context.call(() => context.redis.set('mine', 'yes')), soon)
   })
 
   test('a late answer of a master that is being replaced does not count', async () => {

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { playsAll } from '@crossgear/tools/sample'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { startBridge, type Bridge, type Engine } from '../support/bridge.ts'
 import { clientDoors, type ClientDoor } from '../support/clients.ts'
 import { libraryClient, libraryWorker } from '../support/library-peers.ts'
@@ -16,11 +17,10 @@ const everyPayload = [text, Buffer.alloc(0), binary, ...megabytes]
 const storedPayloads = [text, Buffer.alloc(0), binary, randomBytes(1_000_000)]
 /** Of clients and workers that never see the gateway: what a store could change. */
 const somePayloads = [text, binary, randomBytes(64_000)]
-const patience = { timeout: 30_000, interval: 20 }
 
 /** Waits for what `look` says without failing. */
 function settle(look: () => Promise<void> | void): Promise<void> {
-  return vi.waitFor(look, patience)
+  return vi.waitFor(look, soon)
 }
 
 /** The store's rules hold once what is under way has settled. */

@@ -114,10 +114,10 @@ export class Fleet {
   }
 
   /** Waits until so many workers of a lane are counted. */
-  counted(lane: string, workers: number, patience: object = soon): Promise<void> {
+  counted(lane: string, workers: number): Promise<void> {
     return vi.waitFor(async () => {
       expect(Number(await this.redis.get(`count:${lane}`))).toBe(workers)
-    }, patience)
+    }, soon)
   }
 
   /** Ends all gateways. */

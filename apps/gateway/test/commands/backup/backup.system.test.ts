@@ -11,11 +11,10 @@ import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import type { Redis } from 'ioredis'
+import { soon } from '@crossgear/tools/wait-for'
 import { openOn, type ComposedGateway } from '../../config/options/composed-gateway.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-const patience = { timeout: 30_000, interval: 50 }
 
 /** A way to a Redis on which nothing passes any more once these words were to be sent. */
 async function wayUntil(words: string, redis: RedisServer) {
@@ -173,7 +172,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const before = await standing(redis)
     expect(before.length).toBe(11)
     const load = startLoad(source)
-    await expect.poll(() => load.done.size, patience).toBeGreaterThan(20)
+    await expect.poll(() => load.done.size, soon).toBeGreaterThan(20)
     const sentBefore = new Set(load.sent)
     const file = join(folder, 'store.ndjson.gz')
     const { code, stdout, stderr } = await backup(file)
@@ -215,7 +214,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const worker = spawn('gearman', [...words, ...functions, ...command], { stdio: 'ignore' })
     onTestFinished(() => void worker.kill('SIGKILL'))
     const lines = () => readFileSync(done, 'utf8').trimEnd().split('\n')
-    await expect.poll(() => lines().length, patience).toBe(5 + loadJobs)
+    await expect.poll(() => lines().length, soon).toBe(5 + loadJobs)
     const mails = lines().filter((line) => ['first', 'second', 'third', 'last'].includes(line))
     expect(mails).toEqual(['first', 'second', 'third', 'last'])
     expect(lines()).toContain('by a native client')
@@ -225,7 +224,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
       const { jid } = await consumer.askJson('FETCH two')
       await consumer.ask(`ACK {"jid":"${jid}"}`)
     }
-    await expect.poll(() => consumer.ask('FETCH calls'), patience).toContain('called-01')
+    await expect.poll(() => consumer.ask('FETCH calls'), soon).toContain('called-01')
     expect(await consumer.ask('FETCH resting')).toBe('$-1')
     for (const target of ['dead', 'retries']) {
       await consumer.ask(`MUTATE {"cmd":"requeue","target":"${target}","filter":{}}`)
@@ -246,7 +245,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     await Promise.race([way.reached, killed.exited])
     expect((await killed.end('SIGKILL')).code).toBe(null)
     const there = async () => (await copy.keys('job:bulk:*')).length
-    await expect.poll(there, patience).toBeGreaterThan(0)
+    await expect.poll(there, soon).toBeGreaterThan(0)
     expect(await there()).toBeLessThan(many)
     const { code, stdout } = await restore(file).exited
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^.* stored/m)])
@@ -336,11 +335,11 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const read = async (name: 'getOverview' | 'listFunctions') =>
       (await gateway.api.call(name, { params: {}, query: {}, body: undefined })).body
     const paused = { paused_queues: ['resting'], paused_functions: ['shut'] }
-    await expect.poll(() => read('getOverview'), patience).toMatchObject(paused)
+    await expect.poll(() => read('getOverview'), soon).toMatchObject(paused)
     expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
     const closed: unknown = expect.objectContaining({ function: 'own', openness: 'shut' })
     await expect
-      .poll(() => read('listFunctions'), patience)
+      .poll(() => read('listFunctions'), soon)
       .toMatchObject({ functions: expect.arrayContaining([closed]) as unknown })
   })
 

@@ -7,6 +7,7 @@ import FaktoryClient from 'faktory-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { ask } from '../../doors/http/support/http-client.ts'
 import { sent } from '../../web/api/support/api-gateway.ts'
 import { startGateway } from '../../support/gateway-process.ts'
@@ -16,7 +17,6 @@ import { askSecurely } from '../../doors/tls/support/ask-securely.ts'
 import { lacksOpenssl, makeCertificates } from '../../doors/tls/support/certificates.ts'
 import { configFolder, startFaktory, writeFiles } from './support/faktory-command.ts'
 
-const patience = { timeout: 30_000, interval: 20 }
 const password = { 'conf.d/password.toml': '[faktory]\npassword = "sesame"\n' }
 const cronEntry = (type: string, more = ''): string =>
   `[[cron]]\n  schedule = "*/5 * * * *"\n  [cron.job]\n    type = "${type}"\n${more}`
@@ -125,7 +125,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const quiet = await startFaktory(['-l', 'error', '-w', `127.0.0.1:${web}`], { env })
     const status = async (): Promise<number> =>
       (await fetch(`http://127.0.0.1:${web}/healthz`).catch(() => undefined))?.status ?? 0
-    await expect.poll(status, patience).toBe(200)
+    await expect.poll(status, soon).toBe(200)
     expect(await quiet.end()).toEqual({ code: 0, stdout: '', stderr: '' })
     for (const [level, lines] of [
       ['debug', 1],

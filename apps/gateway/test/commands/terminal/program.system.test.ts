@@ -102,14 +102,13 @@ describeApi('the program', () => {
       )
       await Promise.all([...submitted, client.submit('SUBMIT_JOB_BG', 'many-2099', '', 'x')])
       const { child, exited, frame } = topOn(urlOf(api), 'cols 100 rows 8', '--filter', 'many-')
-      const patience = { timeout: 30_000 }
-      await expect.poll(frame, patience).toMatch(/functions 1000, 1000 of 1100 lines by waiting/)
-      await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-2099 +default +2 /)
+      await expect.poll(frame).toMatch(/functions 1000, 1000 of 1100 lines by waiting/)
+      await expect.poll(frame).toMatch(/OLDEST[^]*?many-2099 +default +2 /)
       child.stdin.write('r')
-      await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-\d+ +default +1 /)
+      await expect.poll(frame).toMatch(/OLDEST[^]*?many-\d+ +default +1 /)
       // By queue, which the gateway does not sort by: all are asked for.
       child.stdin.write('\u001b[D')
-      await expect.poll(frame, patience).toMatch(/functions 1100 *[^,]*\r\n/)
+      await expect.poll(frame).toMatch(/functions 1100 *[^,]*\r\n/)
       child.stdin.write('q')
       expect(await exited).toEqual([0, null])
     },
@@ -131,17 +130,16 @@ describeApi('the program', () => {
       }
       await submit('before')
       const { child, exited, frame } = topOn(url, 'cols 100 rows 20')
-      const patience = { timeout: 30_000 }
-      await expect.poll(frame, patience).toMatch(/before[^]*q quit/)
+      await expect.poll(frame).toMatch(/before[^]*q quit/)
       gateway.child.kill('SIGSTOP')
       await expect
-        .poll(frame, patience)
+        .poll(frame)
         .toMatch(/before[^]*No answer from [^ ]+: these figures are \d+ s old/)
       gateway.child.kill('SIGCONT')
       await submit('after')
-      await expect.poll(frame, patience).toMatch(/after[^]*q quit/)
+      await expect.poll(frame).toMatch(/after[^]*q quit/)
       gateway.child.kill('SIGSTOP')
-      await expect.poll(frame, patience).toContain('No answer from')
+      await expect.poll(frame).toContain('No answer from')
       child.stdin.write('q')
       expect(await exited).toEqual([0, null])
     },

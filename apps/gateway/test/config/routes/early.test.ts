@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { lacks } from '@crossgear/tools/lacks'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { run } from '../../doors/stock/support/run-program.ts'
 import { post, push, routedGateways } from './support/routed-gateways.ts'
 
 const full = ['ERROR', 'QUEUE_ERROR', 'Job queue is full']
 const unattended = ['ERROR', 'QUEUE_ERROR', 'No worker is there for the function']
-/** Workers are counted from then on, a while after the start of a gateway. */
-const counted = { timeout: 60_000, interval: 100 }
+/** Workers are soon from then on, a while after the start of a gateway. */
 
 describe.skipIf(lacksRedis)('a route with max_waiting', () => {
   const { open } = routedGateways()
@@ -77,9 +77,7 @@ describe.skipIf(lacksRedis)('a route with without_workers', () => {
     const gateway = await open(refusing)
     const [client, producer] = [await gateway.peer(), await gateway.faktory({})]
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'just after the start')
-    await expect
-      .poll(() => client.ask('SUBMIT_JOB_BG', 'mail', '', ''), counted)
-      .toEqual(unattended)
+    await expect.poll(() => client.ask('SUBMIT_JOB_BG', 'mail', '', ''), soon).toEqual(unattended)
     expect(await push(producer, 'mail')).toBe('-ERR no worker is there for this job type')
     const job = { jid: 'refused-1', jobtype: 'mail', args: [] }
     const errors = await producer.askJson(`PUSHB ${JSON.stringify([job])}`)
@@ -98,15 +96,13 @@ describe.skipIf(lacksRedis)('a route with without_workers', () => {
     const worker = await other.peer('mail')
     await worker.sync()
     await expect
-      .poll(async () => (await client.ask('SUBMIT_JOB_BG', 'mail', '', ''))[0], counted)
+      .poll(async () => (await client.ask('SUBMIT_JOB_BG', 'mail', '', ''))[0], soon)
       .toBe('JOB_CREATED')
     await worker.leave()
-    await expect
-      .poll(() => client.ask('SUBMIT_JOB_BG', 'mail', '', ''), counted)
-      .toEqual(unattended)
+    await expect.poll(() => client.ask('SUBMIT_JOB_BG', 'mail', '', ''), soon).toEqual(unattended)
     const consumer = await other.consumer({ labels: ['fn:mail'] })
     consumer.send('FETCH default')
-    await expect.poll(() => push(producer, 'mail'), counted).toBe('+OK')
+    await expect.poll(() => push(producer, 'mail'), soon).toBe('+OK')
   })
 
   test.skipIf(lacks('gearman', '-H') || lacks('php', '-r', 'new GearmanClient();'))(
@@ -114,9 +110,7 @@ describe.skipIf(lacksRedis)('a route with without_workers', () => {
     async () => {
       const gateway = await open(refusing)
       const client = await gateway.peer()
-      await expect
-        .poll(() => client.ask('SUBMIT_JOB_BG', 'mail', '', ''), counted)
-        .toEqual(unattended)
+      await expect.poll(() => client.ask('SUBMIT_JOB_BG', 'mail', '', ''), soon).toEqual(unattended)
       const port = String(gateway.port('gearman'))
       const tool = await run('gearman', ['-h', '127.0.0.1', '-p', port, '-f', 'mail', '-b', 'x'])
       expect(tool.err).toContain('(GEARMAN_QUEUE_ERROR) QUEUE_ERROR:No worker is there')

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { figures } from '../../doors/faktory/support/figures.ts'
 import { push, routedGateways } from './support/routed-gateways.ts'
-
-const patience = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(lacksRedis)('a route with max_age', () => {
   const { open } = routedGateways()
@@ -20,7 +19,7 @@ describe.skipIf(lacksRedis)('a route with max_age', () => {
     expect(await push(producer, 'mail')).toBe('+OK')
     await client.submit('SUBMIT_JOB_BG', 'other', '', 'x')
     expect(await waiting.receive()).toEqual(['WORK_FAIL', handle])
-    await expect.poll(() => figures(producer), patience).toMatchObject({ dead: 2, enqueued: 1 })
+    await expect.poll(() => figures(producer), soon).toMatchObject({ dead: 2, enqueued: 1 })
     const page = await gateway.metrics()
     expect(page).toMatch(/crossgear_jobs_expired_total\{function="mail",door="gearman"\} 1/)
     expect(page).toMatch(/crossgear_jobs_died_total\{function="mail",door="gearman"\} 1/)
@@ -38,7 +37,7 @@ describe.skipIf(lacksRedis)('a route with max_age', () => {
     const gateway = await open('[routes.mail]\nmax_age = 1\nmax_age_action = "drop"\n')
     const [client, admin] = [await gateway.peer(), await gateway.faktory({})]
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    await expect.poll(() => figures(admin), patience).toMatchObject({ dead: 0, enqueued: 0 })
+    await expect.poll(() => figures(admin), soon).toMatchObject({ dead: 0, enqueued: 0 })
     expect(await gateway.metrics()).toMatch(
       /crossgear_jobs_expired_total\{function="mail",door="gearman"\} 1/,
     )
@@ -49,7 +48,7 @@ describe.skipIf(lacksRedis)('a route with max_age', () => {
     const [producer, worker] = [await gateway.faktory({}), await gateway.peer('mail')]
     expect(await push(producer, 'mail', { custom: { expires_in: 1 } })).toBe('+OK')
     await expect
-      .poll(() => figures(producer), patience)
+      .poll(() => figures(producer), soon)
       .toMatchObject({ dead: 0, enqueued: 0, processed: 0 })
     expect(await push(producer, 'mail', { custom: { expires_in: 600 } })).toBe('+OK')
     await worker.send('WORK_COMPLETE', (await worker.nextJob()).handle, '').sync()

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import type { GearmanPeer } from './support/gearman-peer.ts'
 import { describeGearman } from './support/gearman-gateway.ts'
 
 const noSuchJob = ['ERROR', 'JOB_NOT_FOUND', expect.any(String) as string]
-const patience = { timeout: 30_000 }
 
 describeGearman('needs redis-server: a worker that waits for no job', ({ open, redis }) => {
   /** A worker, and a job that waits. */
@@ -16,7 +16,7 @@ describeGearman('needs redis-server: a worker that waits for no job', ({ open, r
     const asks = async (send: (peer: GearmanPeer) => void): Promise<void> => {
       const claim = vi.spyOn(gateway.scheduler, 'claim')
       send(worker)
-      await vi.waitFor(() => expect(claim).toHaveBeenCalledOnce(), patience)
+      await vi.waitFor(() => expect(claim).toHaveBeenCalledOnce(), soon)
       claim.mockRestore()
     }
     return { worker, asks, assigned: ['JOB_ASSIGN', handle, 'mail', 'in'] }

@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { gatewayOfTest, wordsOn } from '../../support/gateway-process.ts'
 import { redisOfSuite } from '../../support/redis-of-suite.ts'
 import { type Keys, pushTo, routesFile, routesText } from './support/routes.ts'
 import { type Posted, startTarget } from './support/target.ts'
-
-const patience = { timeout: 60_000, interval: 20 }
 
 describe.skipIf(lacksRedis)('a gateway that pushes', () => {
   const redis = redisOfSuite({ isEmptied: true })
@@ -49,7 +48,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
         done.push(posted.body.toString())
       })
       const payloads = await submitAll(await doomed.peer(), 20)
-      await expect.poll(() => held.length, patience).toBe(7)
+      await expect.poll(() => held.length, soon).toBe(7)
       target.answerAll((posted) => {
         posted.answer(200)
         done.push(posted.body.toString())
@@ -57,7 +56,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
       if (which === 'another one') await start()
       await doomed.end('SIGKILL')
       if (which === 'its successor') await start()
-      await expect.poll(left, patience).toBe('')
+      await expect.poll(left, soon).toBe('')
       expect([...new Set(done)].sort()).toEqual([...payloads].sort())
       expect(await redis().ask('ZCARD', 'xg:dead:resize')).toBe('0')
     },
@@ -97,7 +96,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
     await killed
     target.answerAll((posted) => posted.answer(200))
     await start()
-    await expect.poll(left, patience).toBe('')
+    await expect.poll(left, soon).toBe('')
     expect(await redis().ask('ZCARD', 'xg:dead:resize')).toBe('0')
     const came = target.all.map(({ body }) => body.toString())
     expect(accepted.length).toBeGreaterThan(2)
@@ -159,7 +158,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
     await reload({ mail: pushTo(other.url) })
     first.answer(200)
     moved.answer(200)
-    await expect.poll(left, patience).toBe('')
+    await expect.poll(left, soon).toBe('')
     await submitAll(client, 1)
     await expect.poll(() => client.list('status')).toContainEqual('resize\t1\t0\t0')
     expect([target.all.length, other.all.length]).toEqual([1, 2])

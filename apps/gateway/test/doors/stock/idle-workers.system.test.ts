@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { gatewayOfTest, wordsOn } from '../../support/gateway-process.ts'
 import { redisOfTest } from '../../support/redis-of-suite.ts'
 import { IdleWorkers } from './support/idle-workers.ts'
 
 const count = 300
-const patience = { timeout: 30_000 }
 const jobs = Array.from({ length: 5 }, (_, i) => `job ${i}`)
 
 async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
@@ -28,7 +28,7 @@ describe.skipIf(lacksRedis)('hundreds of idle workers', () => {
         await workers.wakeUp(job)
         await workers.settle()
         expect(workers.woken).toBe(1)
-      }, patience)
+      }, soon)
     }
     expect(workers.done).toEqual(submitted)
   })

@@ -7,6 +7,7 @@ import { lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { gatewayOfTest, startGateway } from '../../support/gateway-process.ts'
 import { redisOfSuite, redisOfTest } from '../../support/redis-of-suite.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -14,7 +15,6 @@ import { crossgear } from '../../commands/terminal/support/terminal.ts'
 import { askSecurely } from './support/ask-securely.ts'
 import { type Certificates, lacksOpenssl, makeCertificates } from './support/certificates.ts'
 
-const patience = { timeout: 30_000, interval: 20 }
 const run = promisify(execFile)
 const lacksCurl = lacks('curl', '--version')
 
@@ -153,7 +153,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway whose web port has a cert
     })
     const status = async (): Promise<number | undefined> =>
       (await askSecurely(port, '/readyz', files).catch(() => undefined))?.status
-    await expect.poll(status, patience).toBe(503)
+    await expect.poll(status, soon).toBe(503)
     await server.start()
     await gateway.ready
     expect(await status()).toBe(200)

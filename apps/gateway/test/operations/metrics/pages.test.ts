@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test, vi } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { MetricsPages } from '../../../src/operations/metrics/metrics-pages.ts'
 import { openOn, openOnRedis, type ComposedGateway } from '../../config/options/composed-gateway.ts'
 
-const patience = { timeout: 30_000, interval: 20 }
 const { open, redis } = openOnRedis({ isEmptied: true })
 
 /** The lines of a page that begin so, as a table of label text to value. */
@@ -97,7 +97,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     const door = 'door="gearman"'
     await vi.waitFor(async () => {
       expect(await lines(gateway, 'crossgear_connections')).toMatchObject({ [door]: 1 })
-    }, patience)
+    }, soon)
     const accepted = await lines(gateway, 'crossgear_connections_accepted_total')
     expect(accepted).toMatchObject({ [door]: 2, 'door="http"': 0 })
     expect(await lines(gateway, 'crossgear_connections_closed_total')).toMatchObject({
@@ -257,7 +257,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(page).toEqual({})
     await vi.waitFor(async () => {
       expect(await lines(away, 'crossgear_store_up')).toEqual({ '': 0 })
-    }, patience)
+    }, soon)
     await (await away.peer()).ask('SUBMIT_JOB_BG', 'mail', '', 'x')
     const errors = await lines(away, 'crossgear_store_errors_total')
     expect(errors['kind="unreachable"']).toBeGreaterThan(0)

@@ -8,6 +8,7 @@ import { freePort } from '@crossgear/tools/free-port'
 import { Client } from 'faktory-worker'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { gatewayOfTest, wordsOn } from '../../support/gateway-process.ts'
 import { redisOfTest } from '../../support/redis-of-suite.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -16,7 +17,6 @@ const deploy = fileURLToPath(new URL('../../../../../deploy/', import.meta.url))
 const rules = join(deploy, 'prometheus/crossgear.rules.yml')
 const lacksPrometheus = lacks('prometheus', '--version') || lacks('promtool', '--version')
 const lacksGearman = lacks('gearman', '-H')
-const patience = { timeout: 30_000, interval: 100 }
 
 interface Dashboard {
   readonly uid: string
@@ -128,7 +128,7 @@ describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheu
     const { port } = await gatewayOfTest(words).ready
     const prometheus = await startPrometheus(port('web'))
     const scraped = () => prometheus.query('sum(up)')
-    await vi.waitFor(async () => expect(await scraped()).toBe(4), patience)
+    await vi.waitFor(async () => expect(await scraped()).toBe(4), soon)
 
     // Pushed by Faktory's client, worked on by gearmand's own: 60 of 100 jobs.
     const client = new Client({ host: '127.0.0.1', port: port('faktory') })
@@ -157,7 +157,7 @@ describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheu
     for (const [expr, value] of Object.entries(expected)) {
       await vi.waitFor(async () => {
         expect([expr, await prometheus.query(expr)]).toEqual([expr, value])
-      }, patience)
+      }, soon)
     }
     const asked = dashboard.panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr }) => [title, expr] as const),
@@ -168,7 +168,7 @@ describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheu
       await vi.waitFor(async () => {
         const value = await prometheus.query(plain)
         expect([title, expr, value !== undefined || quiet.has(title)]).toEqual([title, expr, true])
-      }, patience)
+      }, soon)
     }
   })
 })

@@ -6,6 +6,7 @@ import { lacks } from '@crossgear/tools/lacks'
 import { GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { Fleet, type FleetNode } from '../../bridge/support/fleet.ts'
 import { FwpClient } from '../../doors/faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../doors/gearman/support/gearman-peer.ts'
@@ -15,7 +16,6 @@ const faktoryProgram = fileURLToPath(
   new URL('../../doors/faktory/programs/held-job-worker.mjs', import.meta.url),
 )
 /** A dead gateway is noticed in some 4 s. */
-const soon = { timeout: 30_000, interval: 20 }
 
 type Values = Readonly<Record<string, number>>
 

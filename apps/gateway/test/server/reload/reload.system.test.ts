@@ -7,6 +7,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { sent } from '../../web/api/support/api-gateway.ts'
 import { FwpClient } from '../../doors/faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../doors/gearman/support/gearman-peer.ts'
@@ -18,7 +19,6 @@ import {
   type Certificates,
 } from '../../doors/tls/support/certificates.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
 const webPort = 0
 
 describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
@@ -135,7 +135,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
         if (reply !== '$-1')
           found.push((JSON.parse(reply.slice(reply.indexOf('{'))) as { args: unknown[] }).args[0])
         return found
-      }, patience)
+      }, soon)
       .toEqual(['first', 'second'])
     expect(await usual.ask('FETCH default')).toBe('$-1')
   })
@@ -199,7 +199,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
     write([], `[[cron]]\nname = "often"\nschedule = "* * * * * *"\n${job}`)
     expect(await hangUp()).toContain('cron changed')
     const client = await consumer()
-    await expect.poll(() => client.ask('FETCH ticks'), patience).toContain('"tick"')
+    await expect.poll(() => client.ask('FETCH ticks'), soon).toContain('"tick"')
     write()
     await hangUp()
     expect(await page('/cron')).toEqual({ cron: [] })

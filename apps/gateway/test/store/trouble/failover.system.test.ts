@@ -1,9 +1,9 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { caughtUp, clusterStore, sentinelStore } from './support/replicated-store.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
 const laneKey = 'queue:{mail}:normal'
 const brokerKey = '{xg}:lanes'
 
@@ -33,11 +33,11 @@ describe.skipIf(lacksRedis)('with redis-server, a gateway', () => {
       if (how === 'killed') await store.master.kill()
       else store.master.freeze()
       // Another function's server takes its jobs until the others of the cluster miss one.
-      await vi.waitFor(() => gateway.refusesJobs(refusal, reason), patience)
+      await vi.waitFor(() => gateway.refusesJobs(refusal, reason), soon)
       await gateway.givesNoJobs()
 
       await store.succeed()
-      await vi.waitFor(() => gateway.takesJobs(), patience)
+      await vi.waitFor(() => gateway.takesJobs(), soon)
       await gateway.runsJobs()
       worker.send('WORK_COMPLETE', handle, 'done')
       expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])

@@ -1,10 +1,9 @@
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import type { GearmanPeer } from '../../doors/gearman/support/gearman-peer.ts'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
-
-const patience = { timeout: 30_000, interval: 50 }
 
 /** The server loses what came after its last SAVE. */
 async function backToLastSave(server: RedisServer): Promise<void> {
@@ -21,7 +20,7 @@ async function handIn(client: GearmanPeer, ...functions: readonly string[]): Pro
 
 /** Resolves when a consumer has got the job, which it may have to look for among others. */
 async function isFetched({ faktory }: TroubledGateway, jid: string): Promise<void> {
-  await vi.waitFor(async () => expect(await faktory.ask('FETCH default')).toContain(jid), patience)
+  await vi.waitFor(async () => expect(await faktory.ask('FETCH default')).toContain(jid), soon)
 }
 
 describe.skipIf(lacksRedis)('after a restart with older data, a gateway', () => {
@@ -57,7 +56,7 @@ describe.skipIf(lacksRedis)('after a restart with older data, a gateway', () => 
     // The function's by-name worker keeps the function from consumers until a producer pushes.
     await gateway.peer('video')
     const closed = () => server.ask('HGET', 'xg:lane:video', 'closed')
-    await vi.waitFor(async () => expect(await closed()).toMatch(/^\d+$/), patience)
+    await vi.waitFor(async () => expect(await closed()).toMatch(/^\d+$/), soon)
     await server.ask('SAVE')
     const push = (jid: string) =>
       faktory.ask(`PUSH ${JSON.stringify({ jid, jobtype: 'video', args: [], priority: 9 })}`)
@@ -76,7 +75,7 @@ describe.skipIf(lacksRedis)('after a restart with older data, a gateway', () => 
     expect(await gateway.faktory.ask(`PUSH ${JSON.stringify(push)}`)).toBe('+OK')
     await server.ask('FLUSHALL')
     const open = () => server.ask('HGET', 'xg:lane:video', 'open')
-    await vi.waitFor(async () => expect(await open()).toBe('1'), patience)
+    await vi.waitFor(async () => expect(await open()).toBe('1'), soon)
     await gateway.takesJobs()
   })
 })

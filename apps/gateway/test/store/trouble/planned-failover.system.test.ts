@@ -3,11 +3,11 @@ import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoreKeys } from '@crossgear/redis-store'
+import { soon } from '@crossgear/tools/wait-for'
 import { idIn } from '../../doors/gearman/support/handle-parts.ts'
 import type { GearmanPeer } from '../../doors/gearman/support/gearman-peer.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
 const keys = new StoreKeys()
 
 /** Hands in one job: its name if it was acknowledged. */
@@ -81,18 +81,18 @@ async function underLoad(shape: {
   const goesOn = async (): Promise<void> => {
     const before = acknowledged()
     const more = () => acknowledged().every((count, at) => count > (before[at] ?? 0) + 50)
-    await vi.waitFor(() => expect(more()).toBe(true), patience)
+    await vi.waitFor(() => expect(more()).toBe(true), soon)
   }
   const failOver = async (): Promise<void> => {
     const before = await sentinel.master()
     await sentinel.failover()
     await goesOn()
     // By then Sentinels have made a replica of the former master, which has dropped what it took alone.
-    await vi.waitFor(async () => expect(await before.role()).toBe('slave'), patience)
+    await vi.waitFor(async () => expect(await before.role()).toBe('slave'), soon)
     // Sentinels would promote one that has not begun to follow, too.
     const inSync = async () =>
       (await (await sentinel.master()).ask('INFO', 'replication')).split('state=online').length - 1
-    await vi.waitFor(async () => expect(await inSync()).toBe(shape.replicas), patience)
+    await vi.waitFor(async () => expect(await inSync()).toBe(shape.replicas), soon)
   }
   /** Names of acknowledged jobs that the master lacks. */
   const lost = async (): Promise<readonly string[]> => {

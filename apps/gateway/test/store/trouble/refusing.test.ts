@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
@@ -13,8 +14,6 @@ async function lock(server: RedisServer, old: string, password: string): Promise
   await admin.auth(password)
   for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type)
 }
-
-const patience = { timeout: 30_000, interval: 50 }
 
 async function refusedPings(server: RedisServer): Promise<number> {
   const stats = await server.ask('INFO', 'commandstats')
@@ -106,7 +105,7 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     await server.ask('BGSAVE')
     await gateway.refusesJobs(/^-ERR the job store refused: MISCONF/, /^store REFUSED: MISCONF/)
     // The gateway asks by itself whether its connections live; the server refuses that as well.
-    await vi.waitFor(async () => expect(await refusedPings(server)).toBeGreaterThan(3), patience)
+    await vi.waitFor(async () => expect(await refusedPings(server)).toBeGreaterThan(3), soon)
     const told = gateway.logged.filter((line) =>
       /MISCONF|cannot be reached|answers again/.test(line),
     )

@@ -1,9 +1,9 @@
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
 const mayRun = /the job may be stored, and run, all the same/
 
 const pushed = {
@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('a job without an answer of the store', () => {
       server.freeze()
       expect(await handIn(gateway)).toMatch(mayRun)
       server.thaw()
-      await vi.waitFor(async () => expect(await waiting(server)).toBe('1'), patience)
+      await vi.waitFor(async () => expect(await waiting(server)).toBe('1'), soon)
       await gateway.takesJobs()
       expect(await handIn(gateway)).not.toMatch(mayRun)
       expect(await waiting(server)).toBe('1')

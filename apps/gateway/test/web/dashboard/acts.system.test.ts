@@ -333,7 +333,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   test('a worker that is ordered to be quiet takes no more jobs', async () => {
     await goTo(page, 'workers')
     await act('Quiet')
-    await page.locator('main').getByText('quiet', { exact: true }).waitFor({ timeout: 30_000 })
+    await page.locator('main').getByText('quiet', { exact: true }).waitFor()
     await push('after-quiet1', {})
     expect(await client.fetch('work')).toMatchObject({ jid: 'after-quiet1' })
     expect(ran).not.toContain('after-quiet1')

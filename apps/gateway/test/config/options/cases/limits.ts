@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type ListenOptions, Server } from 'node:net'
 import { expect, onTestFinished, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import type { GearmanPeer } from '../../../doors/gearman/support/gearman-peer.ts'
 import { ask, background } from '../../../doors/http/support/http-client.ts'
 import type { Flags, Open } from '../composed-gateway.ts'
 import type { Cases } from './case.ts'
 
-const patience = { timeout: 30_000, interval: 20 }
 const slow = 'crossgear_rejected_total{door="gearman",reason="slow"} 1'
 
 /** The result of a packet, for the client or the connection. */
@@ -30,7 +30,7 @@ async function stallPeer(port: number): Promise<void> {
 async function dropsStalled(open: Open, flags: Flags): Promise<void> {
   const gateway = await open(flags)
   await stallPeer(gateway.port('gearman'))
-  await expect.poll(() => gateway.metrics(), patience).toContain(slow)
+  await expect.poll(() => gateway.metrics(), soon).toContain(slow)
 }
 
 /** Options that bound what comes from outside. */

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import type { RedisServer } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { GearmanPeer } from '../../../doors/gearman/support/gearman-peer.ts'
 import { startGateway, wordsOn } from '../../../support/gateway-process.ts'
 import { configFile, temporaryFolder } from '../../../support/temporary-folder.ts'
 import type { Cases } from './case.ts'
 
-const patience = { timeout: 30_000, interval: 20 }
 const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
 
 /** A gateway in a process of its own. */
@@ -80,7 +80,7 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       const gateway = ownProcess(...words, '--log-level', 'fatal', ...store())
       const status = async (): Promise<number> =>
         (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status ?? 0
-      await expect.poll(status, patience).toBe(200)
+      await expect.poll(status, soon).toBe(200)
       expect(await gateway.end()).toMatchObject({ code: 0, stdout: '' })
     },
   }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { describeFaktory } from '../support/faktory-gateway.ts'
 
 /** Long enough for two looks, which are a second apart. */
 const deadWorkerMs = 3_000
-const patience = { timeout: 30_000, interval: 50 }
 
 describeFaktory('a Faktory worker that dies', (gateways) => {
   const open = (deadWorkerRequeue: 'others' | 'all' = 'others') =>
@@ -26,9 +26,9 @@ describeFaktory('a Faktory worker that dies', (gateways) => {
     const dying = await here.client({ wid: 'dying' })
     await pushNative('[1]')
     const { jid } = await dying.askJson('FETCH')
-    await expect.poll(holders, patience).toContain('wdying')
+    await expect.poll(holders, soon).toContain('wdying')
     dying.close()
-    await expect.poll(() => status(1), patience).toBe('idle')
+    await expect.poll(() => status(1), soon).toBe('idle')
     expect(await gateways.redis('HGET', 'job:t:1', 'losses')).toContain('1')
     const next = await there.client({ wid: 'next' })
     expect(await next.askJson('FETCH')).toMatchObject({ jid, args: [1] })
@@ -47,7 +47,7 @@ describeFaktory('a Faktory worker that dies', (gateways) => {
     const { jid } = await stays.askJson('FETCH')
     await goes.askJson('FETCH')
     goes.close()
-    await expect.poll(() => status(2), patience).toBe('idle')
+    await expect.poll(() => status(2), soon).toBe('idle')
     expect(await status(1)).toBe('busy')
     expect(await stays.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
   })
@@ -57,9 +57,9 @@ describeFaktory('a Faktory worker that dies', (gateways) => {
     await scheduler.openLane('t')
     const dying = await client({ wid: 'dying' })
     await dying.pushAndFetch('12345678')
-    await expect.poll(holders, patience).toContain('wdying')
+    await expect.poll(holders, soon).toContain('wdying')
     dying.close()
-    await expect.poll(() => status(1), patience).toBe('idle')
+    await expect.poll(() => status(1), soon).toBe('idle')
   })
 
   test('is tracked only for the jobs of other doors, until it has ended them', async () => {
@@ -70,9 +70,9 @@ describeFaktory('a Faktory worker that dies', (gateways) => {
     expect(await holders()).toBe('')
     await pushNative('[2]')
     const { jid } = await worker.askJson('FETCH')
-    await expect.poll(holders, patience).toContain('wworker-1')
+    await expect.poll(holders, soon).toContain('wworker-1')
     expect(await worker.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
-    await expect.poll(holders, patience).toBe('')
+    await expect.poll(holders, soon).toBe('')
   })
 
   test('is not tracked any more once it has ended a job whose lease was gone', async () => {
@@ -81,10 +81,10 @@ describeFaktory('a Faktory worker that dies', (gateways) => {
     const worker = await client({ wid: 'worker-1' })
     await pushNative('[1]')
     const { jid } = await worker.askJson('FETCH')
-    await expect.poll(holders, patience).toContain('wworker-1')
+    await expect.poll(holders, soon).toContain('wworker-1')
     expect(await worker.ask('FLUSH')).toBe('+OK')
     await worker.ask(`ACK {"jid":"${String(jid)}"}`)
-    await expect.poll(holders, patience).toBe('')
+    await expect.poll(holders, soon).toBe('')
     expect(await gateways.redis('EXISTS', 'xg:held:wworker-1')).toBe('0')
   })
 
@@ -94,10 +94,10 @@ describeFaktory('a Faktory worker that dies', (gateways) => {
     const worker = await here.client({ wid: 'worker-1' })
     await pushNative('[1]')
     await worker.askJson('FETCH')
-    await expect.poll(holders, patience).toContain('wworker-1')
+    await expect.poll(holders, soon).toContain('wworker-1')
     await gateways.redis('ZADD', 'xg:holders', 'XX', '1', 'wworker-1')
     const elsewhere = await there.client({ wid: 'worker-1' })
     expect(await elsewhere.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
-    await expect.poll(() => gateways.redis('ZCOUNT', 'xg:holders', '2', '+inf'), patience).toBe('1')
+    await expect.poll(() => gateways.redis('ZCOUNT', 'xg:holders', '2', '+inf'), soon).toBe('1')
   })
 })

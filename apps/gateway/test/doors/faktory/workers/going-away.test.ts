@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { warnOfGoingAway } from '../../../../src/doors/faktory/build-faktory.ts'
 import { warnings } from '../../../../src/server/doors.ts'
 import { recordingLog } from '../../../support/recording-log.ts'
@@ -11,7 +12,6 @@ import { figures } from '../support/figures.ts'
 const example = fileURLToPath(
   new URL('../../../../../../examples/wordcount-worker.mjs', import.meta.url),
 )
-const patience = { timeout: 30_000 }
 
 describeFaktory('a worker that goes away', (gateways) => {
   async function open(givesBack = false) {
@@ -73,7 +73,7 @@ describeFaktory('a worker that goes away', (gateways) => {
       const push = (jid: string) => producer.push(jid, { jobtype: 'wordcount', args: ['one two'] })
       await push('before-01')
       await expect
-        .poll(async () => (await figures(producer)).processed, patience)
+        .poll(async () => (await figures(producer)).processed, soon)
         .toBeGreaterThanOrEqual(1)
       child.kill(signal)
       for (let at = 10; at < 30; at += 1) await push(`after-${at}`)

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'faktory-worker'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { startGateway, wordsOn } from '../../../support/gateway-process.ts'
 import { redisOfSuite } from '../../../support/redis-of-suite.ts'
 
 const program = fileURLToPath(new URL('../programs/stock-worker.mjs', import.meta.url))
-const patience = { timeout: 30_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>
 
@@ -20,7 +20,7 @@ async function stockWorker(port: number, wid: string) {
   child.on('message', (message: Said) => void said.push(message))
   const ended = once(child, 'exit') as Promise<[number | null, string | null]>
   const says = (expected: Said): Promise<void> =>
-    vi.waitFor(() => expect(said).toContainEqual(expected), patience)
+    vi.waitFor(() => expect(said).toContainEqual(expected), soon)
   await says({ said: 'ready' })
   return { child, said, says, ended }
 }
@@ -75,11 +75,11 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
     child.send('c')
     await vi.waitFor(
       () => expect(said.filter((one) => one['said'] === 'after')).toHaveLength(3),
-      patience,
+      soon,
     )
     await vi.waitFor(async () => {
       expect((await client.info()).faktory).toMatchObject({ tasks: { Busy: { size: 0 } } })
-    }, patience)
+    }, soon)
   })
 
   test('that gets SIGTERM finishes the jobs it has, and takes no other', async () => {

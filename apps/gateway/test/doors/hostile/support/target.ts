@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisServer } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { ask } from '../../http/support/http-client.ts'
 import { startGateway } from '../../../support/gateway-process.ts'
@@ -75,10 +76,7 @@ export class Target {
     await admin.leave()
     await this.#peers.served()
     expect(await this.memoryMiB()).toBeLessThan(maxMemoryMiB)
-    await vi.waitFor(async () => expect(await checkInvariants(this.redis)).toEqual([]), {
-      timeout: 30_000,
-      interval: 20,
-    })
+    await vi.waitFor(async () => expect(await checkInvariants(this.redis)).toEqual([]), soon)
   }
 
   /** Resident memory of the gateway's process. */

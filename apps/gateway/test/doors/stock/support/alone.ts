@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { kitsNamed, present, type StockKit } from './kits.ts'
 import type { Stage } from './stage.ts'
 import { hex, type StockProcess } from './stock-process.ts'
 
 const [plain] = kitsNamed('c', 'php', 'perl')
-const patience = { timeout: 30_000, interval: 20 }
 const finished = /^known 0 0 0(\.0+)?( 0)?$/
 
 /** Handle in what a client said of a background job. */
@@ -20,7 +20,7 @@ function gone(client: StockProcess, handle: string): Promise<void> {
   return vi.waitFor(async () => {
     const [status] = await client.ask('status', '-', '', handle)
     expect(status).toMatch(finished)
-  }, patience)
+  }, soon)
 }
 
 /** Everything each client can do, with an obedient worker. */
@@ -54,7 +54,7 @@ export function alone(stage: Stage): void {
     await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       expect(await client.ask('status', '-', '', handle)).toEqual([running])
-    }, patience)
+    }, soon)
     if (kitsNamed('c', 'php').includes(kit)) {
       expect(await client.ask('unique', '-', '', prefix)).toEqual([running])
     }
@@ -64,12 +64,12 @@ export function alone(stage: Stage): void {
 
   // The timeout of abraxas ends when the job has been taken.
   const impatient = kitsNamed('c', 'php', 'perl', 'gearmanode')
-  withKit.each(impatient)('$name: a client that loses patience goes on', async (kit) => {
-    const prefix = `patience-${kit.name}`
+  withKit.each(impatient)('$name: a client that loses soon goes on', async (kit) => {
+    const prefix = `soon-${kit.name}`
     const [client, worker] = await clientWorker(kit, prefix)
-    await client.ask('patience', '-', '', '300')
+    await client.ask('soon', '-', '', '300')
     expect(await client.ask('do', `${prefix}-hold`, 'x')).toContain('timeout')
-    await client.ask('patience', '-', '', '-1')
+    await client.ask('soon', '-', '', '-1')
     await worker.waitForLine('holding')
     worker.send('go')
     const heard = await client.ask('do', `${prefix}-echo`, 'on')
@@ -85,7 +85,7 @@ export function alone(stage: Stage): void {
     await vi.waitFor(async () => {
       const status = await peer.ask('GET_STATUS_UNIQUE', prefix)
       expect(status).toEqual(['STATUS_RES_UNIQUE', prefix, '1', '1', '1', '4', '3'])
-    }, patience)
+    }, soon)
     worker.send('go')
     const completed = (await heard).filter((line) => line === `complete ${hex('x')}`)
     expect(completed).toHaveLength(3)
@@ -119,7 +119,7 @@ export function alone(stage: Stage): void {
     await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       expect(await client.ask('figures', `${prefix}-hold`, '')).toEqual(['figures 1 1 1'])
-    }, patience)
+    }, soon)
     worker.send('go')
   })
 
@@ -146,7 +146,7 @@ export function alone(stage: Stage): void {
     await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       expect(await client.ask('task-status', '-', '', handle)).toEqual(['known 1 1 1 4'])
-    }, patience)
+    }, soon)
   })
 
   // The library says that the job threw and that it failed; an error to the second would end it.

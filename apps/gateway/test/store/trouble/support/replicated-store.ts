@@ -2,8 +2,7 @@ import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { onTestFinished, vi } from 'vitest'
-
-const patience = { timeout: 30_000, interval: 50 }
+import { soon } from '@crossgear/tools/wait-for'
 
 /** Servers of which one is going to fail, and another can take its place when it is let. */
 export interface ReplicatedStore {
@@ -63,5 +62,5 @@ export async function caughtUp({ master, replica }: ReplicatedStore): Promise<vo
   await vi.waitFor(async () => {
     const had = await offset(master)
     if ((await offset(replica)) < had) throw new Error('the replica lags')
-  }, patience)
+  }, soon)
 }

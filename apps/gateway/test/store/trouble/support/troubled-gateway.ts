@@ -1,6 +1,7 @@
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { Agent } from 'node:http'
 import { expect, onTestFinished, vi } from 'vitest'
+import { soon } from '@crossgear/tools/wait-for'
 import { createWebServer } from '../../../../src/web/web-server.ts'
 import { FwpClient } from '../../../doors/faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../../doors/gearman/support/gearman-peer.ts'
@@ -13,7 +14,6 @@ import {
 import { recordingLog } from '../../../support/recording-log.ts'
 
 /** How long a change of the store may take to show, milliseconds. */
-const patience = { timeout: 30_000, interval: 50 }
 
 /** Each door's answer to a submission. */
 type Answers = Readonly<Record<'gearman' | 'faktory' | 'http', string>>
@@ -123,7 +123,7 @@ export class TroubledGateway {
     await vi.waitFor(async () => {
       const ready = await this.readiness()
       expect(ready).toEqual({ status: 503, reason: expect.stringMatching(reason) as string })
-    }, patience)
+    }, soon)
   }
 
   /** Every door refuses in its own words, and readiness names the reason. */
@@ -138,7 +138,7 @@ export class TroubledGateway {
 
   /** Every door takes jobs again. */
   async takesJobs(): Promise<void> {
-    await vi.waitFor(async () => expect(await this.readiness()).toEqual({ status: 200 }), patience)
+    await vi.waitFor(async () => expect(await this.readiness()).toEqual({ status: 200 }), soon)
     expect(await this.handIn()).toEqual(taken)
   }
 
