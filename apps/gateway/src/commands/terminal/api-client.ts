@@ -1,17 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Static } from '@sinclair/typebox'
 import type { Endpoint, Input } from '../../web/api/endpoint.ts'
-import { endpoints, type Endpoints, type OperationName } from '../../web/api/endpoints.ts'
+import { endpoints } from '../../web/api/endpoints.ts'
 import { webEndpoints } from '../../web/api/web-endpoints.ts'
 import { oneLine, systemCode } from '../../errors.ts'
 import { apiPrefix } from '../../operations/page.ts'
-import type { ReloadReport } from '../../web/api/schemas/session.ts'
 import type { GatewayAddress } from './gateway-address.ts'
 import { type Answered, askOverHttp } from './request.ts'
 import { refusalOf, TerminalError } from './terminal-error.ts'
 
-export type Answer<Name extends OperationName> = Static<Endpoints[Name]['answer']>
-export type Asked<Name extends OperationName> = Partial<Input<Endpoints[Name]>>
+/** Every operation that a command may call. */
+export const operations = { ...endpoints, reload: webEndpoints.reload } as const
+type Operations = typeof operations
+export type Operation = keyof Operations
+
+export type Answer<Name extends Operation> = Static<Operations[Name]['answer']>
+export type Asked<Name extends Operation> = Partial<Input<Operations[Name]>>
 
 /** Silence after which a gateway counts as away, milliseconds. */
 const answerTimeoutMs = 30_000
@@ -36,20 +40,11 @@ export class ApiClient {
   }
 
   /** @throws TerminalError */
-  async call<Name extends OperationName>(
-    name: Name,
-    asked: Asked<Name> = {},
-  ): Promise<Answer<Name>> {
-    const { method, path }: Endpoint = endpoints[name]
+  async call<Name extends Operation>(name: Name, asked: Asked<Name> = {}): Promise<Answer<Name>> {
+    const { method, path }: Endpoint = operations[name]
     const url = `${this.#address.url}${apiPrefix}${pathOf(path, asked.params)}${queryOf(asked.query)}`
     const body = asked.body === undefined ? undefined : JSON.stringify(asked.body)
     return (await this.#ask(url, method, body)) as Answer<Name>
-  }
-
-  /** Lets the gateway read its settings again. @throws TerminalError */
-  async reload(): Promise<ReloadReport> {
-    const { method, path } = webEndpoints.reload
-    return (await this.#ask(`${this.#address.url}${apiPrefix}${path}`, method)) as ReloadReport
   }
 
   async #ask(url: string, method: string, body?: string): Promise<unknown> {

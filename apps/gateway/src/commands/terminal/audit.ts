@@ -1,23 +1,11 @@
-import { auditPage } from '../../web/api/schemas/audit.ts'
 import type { OptionRow } from '../../config/option-row.ts'
 import type { Answer } from './api-client.ts'
-import {
-  type CommandContext,
-  type CommandRow,
-  numberOf,
-  printAll,
-  say,
-  textOf,
-} from './command-row.ts'
-import { limitOption } from './option-rows.ts'
-import { rowsUpTo } from './pages.ts'
-import { type Column, tableLines } from './table.ts'
-import { type ExitName, TerminalError } from './terminal-error.ts'
+import { callCommand, listCommand } from './call-command.ts'
+import { type CommandRow, valuesOf } from './command-row.ts'
+import type { Column } from './table.ts'
+import { TerminalError } from './terminal-error.ts'
 
 type Entry = Answer<'listAudit'>['entries'][number]
-
-/** Entries that are listed by default, and at most. */
-const listed = { usual: 50, max: 100_000 } as const
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
@@ -41,7 +29,6 @@ const options: readonly OptionRow[] = [
     argument: 'name',
     help: 'only acts of this kind, such as deleteJobs, MUTATE or FLUSH',
   },
-  limitOption('acts that are listed', listed.usual, listed.max),
 ]
 
 const columns: readonly Column<Entry>[] = [
@@ -57,48 +44,24 @@ const columns: readonly Column<Entry>[] = [
 ]
 
 export const auditCommands: readonly CommandRow[] = [
-  {
-    words: ['audit', 'list'],
+  listCommand('listAudit', {
     isDefault: true,
     summary: 'list who did what, the newest first',
     options,
-    run: list,
-  },
-  {
-    words: ['audit', 'undo'],
-    summary: 'put the jobs that an act deleted within a day back where they were, once',
-    arguments: [{ name: 'entry', help: 'an entry of the list', isRequired: true }],
-    run: async (context) => {
-      const [entry = ''] = context.given.names
-      const answer = await context.client.call('undoAct', { params: { entry } })
-      return say(context, answer, () => [
-        `${answer.restored} jobs are back.`,
-        ...answer.left.map(({ reason, jobs }) => `${jobs} jobs are not: ${reason}.`),
-      ])
+    limit: { what: 'acts that are listed', max: 100_000 },
+    query: (given) => {
+      const { since, ...filter } = valuesOf(given, options)
+      return { ...filter, ...(since !== undefined && { since_seconds: since }) }
     },
-  },
+    rows: ({ entries }) => entries,
+    columns,
+    none: () => 'The audit has no such act.',
+  }),
+  callCommand('undoAct', {
+    arguments: [{ name: 'entry', help: 'an entry of the list', isRequired: true }],
+    lines: ({ restored, left }) => [
+      `${restored} jobs are back.`,
+      ...left.map(({ reason, jobs }) => `${jobs} jobs are not: ${reason}.`),
+    ],
+  }),
 ]
-
-async function list(context: CommandContext): Promise<ExitName> {
-  const { client, given, stderr, isJson } = context
-  const limit = numberOf(given, 'limit') ?? listed.usual
-  const [who, since] = [textOf(given, 'who'), numberOf(given, 'since')]
-  const operation = textOf(given, 'operation')
-  const filter = {
-    ...(who && { who }),
-    ...(operation && { operation }),
-    ...(since !== undefined && { since_seconds: since }),
-  }
-  const { rows: entries, hasMore } = await rowsUpTo(
-    limit,
-    auditPage.max,
-    (query) => client.call('listAudit', { query: { ...filter, ...query } }),
-    (page) => page.entries,
-  )
-  if (entries.length > 0) {
-    printAll(context, entries, () => tableLines(columns, entries, context.columns))
-  }
-  if (!isJson && entries.length === 0) stderr.write('The audit has no such act.\n')
-  if (!isJson && hasMore) stderr.write(`There are more: --limit ${limit} was reached.\n`)
-  return entries.length > 0 ? 'done' : 'notFound'
-}

@@ -1,10 +1,7 @@
 import type { ConfigSources } from '../../config/load-config.ts'
-import type { ArgumentRow, CommandForm, OptionRow } from '../../config/option-row.ts'
+import type { CommandForm, OptionRow } from '../../config/option-row.ts'
 import type { OptionName } from '../../config/options.ts'
-import { endpoints } from '../../web/api/endpoints.ts'
 import type { ApiClient } from './api-client.ts'
-import { shownName } from './shown-text.ts'
-import { type Column, tableLines } from './table.ts'
 import type { ExitName } from './terminal-error.ts'
 
 /** A value of an option, as its row says. */
@@ -52,68 +49,6 @@ export interface CommandRow extends Omit<CommandForm, 'helpAfter'> {
   /** The command runs until it is interrupted. false. */
   readonly isLive?: boolean
   readonly run: (context: CommandContext) => Promise<ExitName>
-}
-
-/** A command that prints a table, or says that there is nothing to list. */
-export function listCommand<Entry>({
-  columns,
-  none,
-  entries,
-  ...row
-}: Omit<CommandRow, 'run'> & {
-  readonly columns: readonly Column<Entry>[]
-  /** Absent: `entries` says it. */
-  readonly none?: string
-  readonly entries: (context: CommandContext) => Promise<readonly Entry[]>
-}): CommandRow {
-  return {
-    ...row,
-    run: async (context) => {
-      const found = await entries(context)
-      if (found.length === 0) {
-        if (!context.isJson && none !== undefined) context.stderr.write(`${none}\n`)
-        return 'notFound'
-      }
-      printAll(context, found, () => tableLines(columns, found, context.columns))
-      return 'done'
-    },
-  }
-}
-
-/** Operations that change what one list of names says, and answer with it. */
-type NamedAct =
-  | `${'pause' | 'resume'}${'Queues' | 'Functions' | 'Cron'}`
-  | `${'open' | 'close'}Functions`
-
-/** Said of a name that the gateway does not know. */
-const doubt = 'No job has come to it so far: is the name right?'
-
-/** The command of an operation on named things: its words are those of the path. It says of each how it is now. */
-export function actCommand(
-  operation: NamedAct,
-  names: ArgumentRow,
-  summary: string,
-  state: string,
-): CommandRow {
-  const { path, body } = endpoints[operation]
-  const [, first = '', ...words] = path.split('/')
-  const [key = ''] = Object.keys(body?.properties ?? {})
-  return {
-    words: [first, ...words],
-    summary,
-    arguments: [names],
-    run: async (context) => {
-      const asked = { [key]: context.given.names } as never
-      const result = await context.client.call(operation, { body: asked })
-      const named = result as Readonly<Record<string, readonly string[] | undefined>>
-      return say(context, result, () =>
-        (named[key] ?? []).map((name) => {
-          const isUnknown = named['unknown']?.includes(name)
-          return `${shownName(name)}: ${state}.${isUnknown ? ` ${doubt}` : ''}`
-        }),
-      )
-    },
-  }
 }
 
 /** Prints an answer: as JSON, or as `lines` has it. */

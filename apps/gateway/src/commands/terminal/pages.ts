@@ -1,43 +1,39 @@
-import { pageSizes } from '../../web/api/schemas/common.ts'
-
-interface Page {
-  readonly cursor: string | null
-}
-
 interface PageQuery {
-  readonly limit: number
+  readonly limit?: number
   readonly cursor?: string
 }
 
-/** All pages of a list; no more than `max` of them. */
-export async function allPages<Some extends Page>(
-  ask: (query: PageQuery) => Promise<Some>,
-  max = Infinity,
-): Promise<readonly Some[]> {
-  const pages: Some[] = []
-  let cursor: string | null = null
-  do {
-    const page: Some = await ask({ limit: pageSizes.max, ...(cursor !== null && { cursor }) })
-    pages.push(page)
-    cursor = page.cursor
-  } while (cursor !== null && pages.length < max)
-  return pages
+/** Rows of a list, and the pages that have them. */
+export interface Found<Page, Row> {
+  readonly rows: readonly Row[]
+  readonly pages: readonly Page[]
+  readonly hasMore: boolean
 }
 
-/** Up to `limit` rows of a list from pages of `perPage` rows at most, with the first page. */
-export async function rowsUpTo<Some extends Page, Row>(
+/**
+ * Up to `limit` rows of a list. `perPage`: the most that one page may have; a list without pages has none.
+ */
+export async function rowsUpTo<Some extends object, Row>(
   limit: number,
-  perPage: number,
+  perPage: number | undefined,
   ask: (query: PageQuery) => Promise<Some>,
   rowsOf: (page: Some) => readonly Row[],
-): Promise<{ readonly rows: Row[]; readonly first: Some; readonly hasMore: boolean }> {
-  const first = await ask({ limit: Math.min(limit, perPage) })
+): Promise<Found<Some, Row> & { readonly first: Some }> {
+  const size = (most: number) => (perPage === undefined ? {} : { limit: Math.min(most, perPage) })
+  const first = await ask(size(limit))
+  const pages = [first]
   const rows = [...rowsOf(first)]
-  let { cursor } = first
-  while (cursor !== null && rows.length < limit) {
-    const page = await ask({ limit: Math.min(limit - rows.length, perPage), cursor })
+  let cursor = cursorOf(first)
+  while (cursor && rows.length < limit) {
+    const page = await ask({ ...size(limit - rows.length), cursor })
+    pages.push(page)
     rows.push(...rowsOf(page))
-    cursor = page.cursor
+    cursor = cursorOf(page)
   }
-  return { rows, first, hasMore: cursor !== null }
+  return { rows, pages, first, hasMore: Boolean(cursor) }
+}
+
+/** The cursor of the next page; a list without pages has none. */
+function cursorOf(page: { readonly cursor?: string | null }): string | undefined {
+  return page.cursor ?? undefined
 }

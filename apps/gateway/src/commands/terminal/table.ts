@@ -2,7 +2,8 @@ import { cutTo, shownName, widthOf } from './shown-text.ts'
 
 export interface Column<Row> {
   readonly title: string
-  readonly value: (row: Row) => string | number
+  /** Ages are those at a time, milliseconds since 1970. */
+  readonly value: (row: Row, nowMs: number) => string | number
   /** A number: set to the right. false. */
   readonly isNumber?: boolean
   /** May be cut where the terminal is narrow. false. */
@@ -25,8 +26,9 @@ export function tableLines<Row>(
   rows: readonly Row[],
   columns: number,
 ): readonly string[] {
+  const nowMs = Date.now()
   const texts = given.map((column): Texts<Row> => {
-    const words = rows.map((row) => shownName(String(column.value(row))))
+    const words = rows.map((row) => shownName(String(column.value(row, nowMs))))
     const { title } = column
     return {
       column,

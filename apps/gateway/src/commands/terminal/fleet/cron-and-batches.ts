@@ -1,6 +1,7 @@
 import type { Answer } from '../api-client.ts'
-import { actCommand, type CommandRow, listCommand, numberOf, say } from '../command-row.ts'
-import { limitOption } from '../option-rows.ts'
+import { pageSizes } from '../../../web/api/schemas/common.ts'
+import { actCommand, callCommand, listCommand } from '../call-command.ts'
+import type { CommandRow } from '../command-row.ts'
 import { shownName } from '../shown-text.ts'
 import type { Column } from '../table.ts'
 
@@ -19,40 +20,25 @@ const cronColumns: readonly Column<Entry>[] = [
 const cronNames = { name: 'entry', help: 'cron entries', isRequired: true, isMany: true } as const
 
 export const cronCommands: readonly CommandRow[] = [
-  listCommand({
-    words: ['cron', 'list'],
+  listCommand('listCron', {
     isDefault: true,
     summary: 'list cron jobs',
+    rows: ({ cron }) => cron,
     columns: cronColumns,
-    none: 'There is no cron entry.',
-    entries: async ({ client }) => (await client.call('listCron')).cron,
+    none: () => 'There is no cron entry.',
   }),
-  {
-    words: ['cron', 'run'],
-    summary: 'push the job of an entry now; its schedule goes on as before',
+  callCommand('runCron', {
     arguments: [{ name: 'entry', help: 'a cron entry', isRequired: true }],
-    run: async (context) => {
-      const [entry = ''] = context.given.names
-      const answer = await context.client.call('runCron', { body: { entry } })
-      return say(context, answer, () => [`${shownName(entry)}: pushed as job ${answer.job}.`])
-    },
-  },
+    lines: ({ job }, { given }) => [`${shownName(given.names[0] ?? '')}: pushed as job ${job}.`],
+  }),
   actCommand(
     'pauseCron',
     cronNames,
-    'let the ticks of entries push nothing, at all gateways',
     'paused',
+    'let the ticks of entries push nothing, at all gateways',
   ),
-  actCommand(
-    'resumeCron',
-    cronNames,
-    'let entries push jobs again, from their next tick on',
-    'resumed',
-  ),
+  actCommand('resumeCron', cronNames, 'resumed'),
 ]
-
-/** Batches that are listed by default, and at most. */
-const listed = { usual: 50, max: 1_000 } as const
 
 const batchColumns: readonly Column<Batch>[] = [
   { title: 'batch', value: ({ batch }) => batch },
@@ -66,29 +52,19 @@ const batchColumns: readonly Column<Batch>[] = [
 ]
 
 export const batchCommands: readonly CommandRow[] = [
-  listCommand({
-    words: ['batches', 'list'],
+  listCommand('listBatches', {
     summary: 'list Faktory batches, the newest first',
-    options: [limitOption('batches that are listed', listed.usual, listed.max)],
+    limit: { what: 'batches that are listed', max: pageSizes.max },
+    rows: ({ batches }) => batches,
     columns: batchColumns,
-    none: 'There is no batch.',
-    entries: async ({ client, given }) => {
-      const limit = numberOf(given, 'limit') ?? listed.usual
-      return (await client.call('listBatches', { query: { limit } })).batches
-    },
+    none: () => 'There is no batch.',
   }),
-  {
-    words: ['batches', 'show'],
+  callCommand('getBatch', {
     summary: 'show the progress of a batch',
     arguments: [{ name: 'batch', help: 'the bid that BATCH NEW returned', isRequired: true }],
-    run: async (context) => {
-      const [name = ''] = context.given.names
-      const batch = await context.client.call('getBatch', { params: { batch: name } })
-      return say(context, batch, () =>
-        Object.entries(batch).map(
-          ([key, value]) => `${key.padEnd(12)} ${shownName(String(value ?? '-'))}`,
-        ),
-      )
-    },
-  },
+    lines: (batch) =>
+      Object.entries(batch).map(
+        ([key, value]) => `${key.padEnd(12)} ${shownName(String(value ?? '-'))}`,
+      ),
+  }),
 ]

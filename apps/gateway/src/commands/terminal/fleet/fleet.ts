@@ -1,5 +1,6 @@
 import type { Answer } from '../api-client.ts'
-import { type CommandContext, type CommandRow, listCommand, say, textOf } from '../command-row.ts'
+import { callCommand, listCommand } from '../call-command.ts'
+import { type CommandContext, type CommandRow, say } from '../command-row.ts'
 import { shownSeconds } from '../shown-text.ts'
 import type { Column } from '../table.ts'
 import { TerminalError } from '../terminal-error.ts'
@@ -42,47 +43,35 @@ const healthTimeoutMs = 5_000
 const readyWord = '"ready"'
 
 export const fleetCommands: readonly CommandRow[] = [
-  listCommand({
+  listCommand('listNodes', {
     words: ['nodes'],
     summary: 'list the gateways on the store: host, process, version, ports',
+    rows: ({ nodes }) => nodes,
     columns: nodeColumns,
-    none: 'There is no gateway.',
-    entries: async ({ client }) => (await client.call('listNodes')).nodes,
+    none: () => 'There is no gateway.',
   }),
-  {
+  callCommand('getScale', {
     words: ['scale'],
     summary: 'print the figures of a function that an autoscaler needs',
     arguments: [{ name: 'function', help: 'the function', isRequired: true }],
     options: [{ name: 'queue', argument: 'queue', help: 'only its jobs in this queue' }],
-    run: async (context) => {
-      const { client, given } = context
-      const queue = textOf(given, 'queue')
-      const query = { function: given.names[0] ?? '', ...(queue !== undefined && { queue }) }
-      const answer = await client.call('getScale', { query })
-      const { waiting, running, scheduled, oldest_seconds: oldest, workers } = answer
-      return say(context, answer, () => [
-        `waiting ${waiting}  running ${running}  scheduled ${scheduled}  oldest ${shownSeconds(oldest)}  workers ${workers}`,
-      ])
-    },
-  },
+    lines: ({ waiting, running, scheduled, oldest_seconds: oldest, workers }) => [
+      `waiting ${waiting}  running ${running}  scheduled ${scheduled}  oldest ${shownSeconds(oldest)}  workers ${workers}`,
+    ],
+  }),
 ]
 
 /** The gateway's own commands. */
 export const gatewayCommands: readonly CommandRow[] = [
-  {
-    words: ['reload'],
+  callCommand('reload', {
+    // A reload by command does the same as SIGHUP, and has an answer.
     summary:
       'make a gateway read its settings again, and print what changed and what needs a restart',
-    // A reload by command does the same as SIGHUP, and has an answer.
-    run: async (context) => {
-      const report = await context.client.reload()
-      const { changed, restart_needed: fixed } = report
-      return say(context, report, () => [
-        changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing changed.',
-        ...(fixed.length > 0 ? [`A restart is needed for ${fixed.join(', ')}.`] : []),
-      ])
-    },
-  },
+    lines: ({ changed, restart_needed: fixed }) => [
+      changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing changed.',
+      ...(fixed.length > 0 ? [`A restart is needed for ${fixed.join(', ')}.`] : []),
+    ],
+  }),
   {
     words: ['health'],
     // For a container's HEALTHCHECK, which knows 0 and 1 alone.

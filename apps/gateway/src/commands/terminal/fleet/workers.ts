@@ -1,12 +1,12 @@
 import { pageSizes } from '../../../web/api/schemas/common.ts'
 import { workerQuery } from '../../../web/api/schemas/fleet.ts'
 import type { Answer, Asked } from '../api-client.ts'
+import { callCommand, listedRows } from '../call-command.ts'
 import {
   type CommandContext,
   type CommandRow,
   numberOf,
   printAll,
-  say,
   valuesOf,
 } from '../command-row.ts'
 import { limitOption, optionsOf } from '../option-rows.ts'
@@ -19,8 +19,7 @@ type Workers = Answer<'listWorkers'>
 type Worker = Workers['workers'][number]
 type Held = Worker['jobs'][number]
 
-/** Workers that are listed by default, and the most. */
-const usual = 50
+/** Workers that are listed at most. */
 const max = 100_000
 
 const filterOptions = optionsOf(workerQuery, ['limit', 'cursor'])
@@ -44,30 +43,30 @@ interface Line {
   readonly job?: Held
 }
 
-function columnsAt(nowMs: number): readonly Column<Line>[] {
-  const of =
-    (value: (worker: Worker) => string | number) =>
-    ({ worker }: Line) =>
-      worker ? value(worker) : ''
-  const ofJob =
-    (value: (job: Held) => string | number) =>
-    ({ job }: Line) =>
-      job ? value(job) : ''
-  return [
-    { title: 'worker', value: of(({ worker }) => worker), mayShrink: true, min: 14 },
-    { title: 'calls itself', value: of(({ name }) => name || '-'), mayShrink: true },
-    { title: 'host', value: of(hostOf), mayShrink: true, min: 12 },
-    { title: 'pid', value: of(({ pid }) => pid ?? '-'), isNumber: true, rank: 1 },
-    { title: 'state', value: of(({ state }) => state), rank: 3 },
-    { title: 'works on', value: of(worksOn), mayShrink: true },
-    { title: 'beat', value: of(beatOf), isNumber: true, rank: 2 },
-    { title: 'jobs', value: of((worker) => worker.jobs_total), isNumber: true },
-    { title: 'job', value: ofJob(({ id }) => id) },
-    { title: 'function', value: ofJob((job) => job.function), mayShrink: true },
-    { title: 'for', value: ofJob(({ since }) => shownAge(since, nowMs)), isNumber: true },
-    { title: 'progress', value: ofJob(progressOf), mayShrink: true, rank: 0 },
-  ]
-}
+const of =
+  (value: (worker: Worker) => string | number) =>
+  ({ worker }: Line) =>
+    worker ? value(worker) : ''
+
+const ofJob =
+  (value: (job: Held, nowMs: number) => string | number) =>
+  ({ job }: Line, nowMs: number) =>
+    job ? value(job, nowMs) : ''
+
+const columns: readonly Column<Line>[] = [
+  { title: 'worker', value: of(({ worker }) => worker), mayShrink: true, min: 14 },
+  { title: 'calls itself', value: of(({ name }) => name || '-'), mayShrink: true },
+  { title: 'host', value: of(hostOf), mayShrink: true, min: 12 },
+  { title: 'pid', value: of(({ pid }) => pid ?? '-'), isNumber: true, rank: 1 },
+  { title: 'state', value: of(({ state }) => state), rank: 3 },
+  { title: 'works on', value: of(worksOn), mayShrink: true },
+  { title: 'beat', value: of(beatOf), isNumber: true, rank: 2 },
+  { title: 'jobs', value: of((worker) => worker.jobs_total), isNumber: true },
+  { title: 'job', value: ofJob(({ id }) => id) },
+  { title: 'function', value: ofJob((job) => job.function), mayShrink: true },
+  { title: 'for', value: ofJob(({ since }, nowMs) => shownAge(since, nowMs)), isNumber: true },
+  { title: 'progress', value: ofJob(progressOf), mayShrink: true, rank: 0 },
+]
 
 function hostOf({ hostname, address }: Worker): string {
   return hostname ?? address ?? '-'
@@ -93,21 +92,30 @@ export const workerCommands: readonly CommandRow[] = [
     words: ['workers', 'list'],
     isDefault: true,
     summary: 'list the workers of all gateways with their jobs; by function, by queue, one by one',
-    options: [...filterOptions, limitOption('workers that are listed', usual, max)],
+    options: [...filterOptions, limitOption('workers that are listed', listedRows, max)],
     run: list,
   },
-  {
-    words: ['workers', 'show'],
+  callCommand('getWorker', {
     summary: 'show one worker with its jobs',
     arguments: [{ name: 'worker', help: 'its id, as workers list has it', isRequired: true }],
-    options: [limitOption('jobs that are shown', usual, pageSizes.max)],
-    run: show,
-  },
+    options: [limitOption('jobs that are shown', listedRows, pageSizes.max)],
+    lines: ({ jobs, cursor, ...plain }, context) => {
+      const rows = Object.entries(plain).flatMap(([name, value]) => {
+        const text = Array.isArray(value) ? value.join(', ') : value === null ? '' : String(value)
+        return text === '' ? [] : [`${name.padEnd(18)}  ${shownName(text)}`]
+      })
+      if (jobs.length === 0) return rows
+      const held = jobs.map((job) => ({ job }))
+      const limit = numberOf(context.given, 'limit') ?? listedRows
+      const more = cursor === null ? [] : [`There are more: --limit ${limit} was reached.`]
+      return [...rows, '', ...tableLines(columns.slice(-4), held, context.columns), ...more]
+    },
+  }),
 ]
 
 async function list(context: CommandContext): Promise<ExitName> {
   const { client, given, stderr, isJson } = context
-  const limit = numberOf(given, 'limit') ?? usual
+  const limit = numberOf(given, 'limit') ?? listedRows
   const filter = valuesOf(given, filterOptions) as NonNullable<Asked<'listWorkers'>['query']>
   const { rows: workers, first } = await rowsUpTo(
     limit,
@@ -133,32 +141,10 @@ async function list(context: CommandContext): Promise<ExitName> {
   return workers.length > 0 ? 'done' : 'notFound'
 }
 
-function workerLines(workers: readonly Worker[], columns: number): readonly string[] {
+function workerLines(workers: readonly Worker[], width: number): readonly string[] {
   const lines = workers.flatMap((worker): Line[] => {
     const [first, ...others] = worker.jobs
     return [{ worker, ...(first && { job: first }) }, ...others.map((job) => ({ job }))]
   })
-  return tableLines(columnsAt(Date.now()), lines, columns)
-}
-
-async function show(context: CommandContext): Promise<ExitName> {
-  const { client, given } = context
-  const limit = numberOf(given, 'limit') ?? usual
-  const [worker = ''] = given.names
-  const answer = await client.call('getWorker', { params: { worker }, query: { limit } })
-  const { jobs, cursor, ...plain } = answer
-  return say(context, answer, () => {
-    const rows = Object.entries(plain).flatMap(([name, value]) => {
-      const text = Array.isArray(value) ? value.join(', ') : value === null ? '' : String(value)
-      return text === '' ? [] : [`${name.padEnd(18)}  ${shownName(text)}`]
-    })
-    const columns = columnsAt(Date.now()).slice(-4)
-    const table = tableLines(
-      columns,
-      jobs.map((job) => ({ job })),
-      context.columns,
-    )
-    const more = cursor === null ? [] : [`There are more: --limit ${limit} was reached.`]
-    return jobs.length > 0 ? [...rows, '', ...table, ...more] : rows
-  })
+  return tableLines(columns, lines, width)
 }

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline/promises'
+import { endpoints } from '../../../web/api/endpoints.ts'
 import { actBounds } from '../../../web/api/schemas/acts.ts'
 import type { JobFilter } from '../../../web/api/schemas/jobs.ts'
 import type { Answer } from '../api-client.ts'
+import { orderOf } from '../call-command.ts'
 import {
   type CommandContext,
   type CommandRow,
@@ -29,13 +31,14 @@ type Selected = Target & {
   readonly cursor?: string
 }
 
-/** An act on jobs: its words, and the call. */
+/** An act on jobs: the operation, and the words for it. */
 interface Act {
+  readonly operation: `${'retry' | 'cancel' | 'delete' | 'move'}Jobs`
   readonly verb: string
   readonly done: string
-  readonly summary: string
+  /** The summary of the operation. */
+  readonly summary?: string
   readonly options?: readonly OptionRow[]
-  readonly call: (context: CommandContext, selected: Selected) => Promise<Result>
 }
 
 /** Takes all jobs, in place of a filter. */
@@ -58,22 +61,21 @@ function givenFilter(given: Given): JobFilter | undefined {
 const deletion: Act = {
   verb: 'delete',
   done: 'deleted',
-  summary: 'delete jobs that do not run, dead ones too; audit undo puts them back within a day',
-  call: ({ client }, body) => client.call('deleteJobs', { body }),
+  operation: 'deleteJobs',
+  summary: `${orderOf(endpoints.deleteJobs.summary)}; audit undo puts them back within a day`,
 }
 
 const acts: readonly Act[] = [
   {
     verb: 'retry',
     done: 'retried',
-    summary: 'queue scheduled, failed and dead jobs now',
-    call: ({ client }, body) => client.call('retryJobs', { body }),
+    operation: 'retryJobs',
   },
   {
     verb: 'cancel',
     done: 'cancelled',
     summary: 'end jobs that wait, run or are scheduled; waiting clients get a failure',
-    call: ({ client }, body) => client.call('cancelJobs', { body }),
+    operation: 'cancelJobs',
   },
   deletion,
   {
@@ -81,19 +83,14 @@ const acts: readonly Act[] = [
     done: 'moved',
     summary:
       'move background jobs that do not run to another queue; their former names lead to them for 7 days',
+    operation: 'moveJobs',
     options: [toQueue],
-    call: ({ client, given }, body) => {
-      const queue = textOf(given, toQueue.name)
-      if (queue === undefined)
-        throw new TerminalError('usage', 'Give the target queue: --to-queue <queue>.')
-      return client.call('moveJobs', { body: { ...body, to_queue: queue } })
-    },
   },
 ]
 
 export const jobActs: readonly CommandRow[] = acts.map((act) => ({
   words: ['jobs', act.verb],
-  summary: `${act.summary}: the named ones, or all that match the options`,
+  summary: `${act.summary ?? orderOf(endpoints[act.operation].summary)}: the named ones, or all that match the options`,
   arguments: [{ name: 'job', help: `each by its ${jobNames}`, isMany: true }],
   options: [...(act.options ?? []), ...filterOptions, allOption, yes, dryRun],
   run: (context) => run(context, act),
@@ -106,6 +103,9 @@ async function run(context: CommandContext, act: Act): Promise<ExitName> {
   if (names.length > 0 === (filter !== undefined)) {
     const forms = 'name them, or give options that say which, or --all'
     throw new TerminalError('usage', `Say in one way which jobs: ${forms}.`)
+  }
+  if (act.options?.includes(toQueue) && textOf(given, toQueue.name) === undefined) {
+    throw new TerminalError('usage', 'Give the target queue: --to-queue <queue>.')
   }
   const isDry = isGiven(given, dryRun.name)
   if (!filter) return report(await named(context, act, isDry), context, act, isDry)
@@ -167,13 +167,22 @@ export async function emptyPlace(
   return say(context, await drop(name, after), () => [`${shownName(name)}: dropped.`])
 }
 
+function call(
+  { client, given }: CommandContext,
+  { operation, options = [] }: Act,
+  selected: Selected,
+): Promise<Result> {
+  const body = { ...valuesOf(given, options), ...selected }
+  return client.call(operation, { body })
+}
+
 /** Acts on named jobs, as many a call as the API takes. */
 async function named(context: CommandContext, act: Act, isDry: boolean): Promise<Sum> {
   const sum = new Sum()
   const names = await withIds(context, act)
   for (let from = 0; from < names.length; from += actBounds.max) {
     const jobs = names.slice(from, from + actBounds.max)
-    sum.add(await act.call(context, { jobs, dry_run: isDry }))
+    sum.add(await call(context, act, { jobs, dry_run: isDry }))
   }
   return sum
 }
@@ -184,7 +193,7 @@ async function withIds(context: CommandContext, act: Act): Promise<readonly stri
   const ids = new Map<string, string>()
   for (let from = 0; from < names.length; from += actBounds.max) {
     const jobs = names.slice(from, from + actBounds.max)
-    const { unknown } = await act.call(context, { jobs, dry_run: true })
+    const { unknown } = await call(context, act, { jobs, dry_run: true })
     for (const name of unknown) ids.set(name, (await onlyOfUnique(context.client, name)) ?? name)
   }
   return names.map((name) => ids.get(name) ?? name)
@@ -202,7 +211,7 @@ async function matching(
   try {
     for (;;) {
       const piece = { limit: actBounds.max, ...(cursor !== null && { cursor }) }
-      const result: Result = await act.call(context, { filter, dry_run: isDry, ...piece })
+      const result: Result = await call(context, act, { filter, dry_run: isDry, ...piece })
       sum.add(result)
       if (result.cursor === null) return sum
       cursor = result.cursor

@@ -1,78 +1,47 @@
-import { failureQuery } from '../../../web/api/schemas/failures.ts'
-import { type JobFilter, jobFilter } from '../../../web/api/schemas/jobs.ts'
-import type { Answer, Asked } from '../api-client.ts'
-import {
-  type CommandContext,
-  type CommandRow,
-  listCommand,
-  numberOf,
-  printAll,
-  valuesOf,
-} from '../command-row.ts'
-import { shownAge, shownWait } from '../shown-text.ts'
-import { type Column, tableLines } from '../table.ts'
-import type { ExitName } from '../terminal-error.ts'
-import { limitOption, optionsOf } from '../option-rows.ts'
-import { rowsUpTo } from '../pages.ts'
 import { pageSizes } from '../../../web/api/schemas/common.ts'
+import { failureQuery } from '../../../web/api/schemas/failures.ts'
+import { jobFilter } from '../../../web/api/schemas/jobs.ts'
+import type { Answer, Asked } from '../api-client.ts'
+import { listCommand } from '../call-command.ts'
+import { type CommandContext, type CommandRow, valuesOf } from '../command-row.ts'
+import { optionsOf } from '../option-rows.ts'
+import { shownAge, shownWait } from '../shown-text.ts'
+import type { Column } from '../table.ts'
 
 type Job = Answer<'listJobs'>['jobs'][number]
-type Group = Answer<'listFailures'>['groups'][number]
 
 /** The options that say which jobs: those of the API's filter. */
 export const filterOptions = optionsOf(jobFilter)
 
-/** Jobs that are listed by default. */
-const usual = 50
-const max = 1_000_000
+const columns: readonly Column<Job>[] = [
+  { title: 'job', value: ({ id }) => id },
+  { title: 'state', value: ({ state }) => state },
+  { title: 'function', value: (job) => job.function, mayShrink: true },
+  { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
+  { title: 'door', value: ({ door }) => door },
+  {
+    title: 'age',
+    value: ({ enqueued_at: at }, nowMs) => (at === null ? '-' : shownAge(at, nowMs)),
+    isNumber: true,
+  },
+  { title: 'note', value: noteOf, mayShrink: true },
+]
 
-export const listJobs: CommandRow = {
-  words: ['jobs', 'list'],
+export const listJobs: CommandRow = listCommand('listJobs', {
   summary: 'list jobs that match all given options; without options, all jobs',
-  options: [...filterOptions, limitOption('jobs that are listed', usual, max)],
-  run,
-}
-
-async function run(context: CommandContext): Promise<ExitName> {
-  const { client, given, stderr, isJson, columns } = context
-  const limit = numberOf(given, 'limit') ?? usual
-  const filter = valuesOf(given, filterOptions) as JobFilter
-  let [lookedAt, unsearched] = [0, 0]
-  const { rows: jobs, hasMore } = await rowsUpTo(
-    limit,
-    pageSizes.max,
-    (query) => client.call('listJobs', { query: { ...filter, ...query } }),
-    (page) => {
-      lookedAt += page.looked_at
-      unsearched += page.unsearched
-      return page.jobs
-    },
-  )
-  if (jobs.length > 0)
-    printAll(context, jobs, () => tableLines(columnsAt(Date.now()), jobs, columns))
-  if (isJson) return jobs.length > 0 ? 'done' : 'notFound'
-  if (jobs.length === 0) stderr.write(`No job matches (${lookedAt} looked at).\n`)
-  if (hasMore) stderr.write(`There are more: --limit ${limit} was reached.\n`)
-  if (unsearched > 0) stderr.write(`${unsearched} payloads are too long to be searched.\n`)
-  return jobs.length > 0 ? 'done' : 'notFound'
-}
-
-/** Ages are those at a time, milliseconds since 1970. */
-function columnsAt(nowMs: number): readonly Column<Job>[] {
-  return [
-    { title: 'job', value: ({ id }) => id },
-    { title: 'state', value: ({ state }) => state },
-    { title: 'function', value: (job) => job.function, mayShrink: true },
-    { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
-    { title: 'door', value: ({ door }) => door },
-    {
-      title: 'age',
-      value: ({ enqueued_at: at }) => (at === null ? '-' : shownAge(at, nowMs)),
-      isNumber: true,
-    },
-    { title: 'note', value: (job) => noteOf(job, nowMs), mayShrink: true },
-  ]
-}
+  options: filterOptions,
+  limit: { what: 'jobs that are listed', max: 1_000_000 },
+  rows: ({ jobs }) => jobs,
+  columns,
+  none: (pages) => {
+    const lookedAt = pages.reduce((sum, page) => sum + page.looked_at, 0)
+    return `No job matches (${lookedAt} looked at).`
+  },
+  notes: (pages) => {
+    const unsearched = pages.reduce((sum, page) => sum + page.unsearched, 0)
+    return unsearched > 0 ? [`${unsearched} payloads are too long to be searched.`] : []
+  },
+})
 
 /** The most useful detail of a job. */
 function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): string {
@@ -85,7 +54,7 @@ function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): 
 
 const failureOptions = optionsOf(failureQuery, ['cursor', 'limit'])
 
-export const listFailures: CommandRow = listCommand({
+export const listFailures: CommandRow = listCommand('listFailures', {
   words: ['jobs', 'failures'],
   summary: 'list failed jobs by the kind and first line of their error, the most frequent first',
   options: failureOptions,
@@ -96,26 +65,27 @@ export const listFailures: CommandRow = listCommand({
     { title: 'functions', value: ({ functions }) => functions.join(','), mayShrink: true },
     { title: 'example', value: ({ example }) => example },
   ],
-  entries: failuresOf,
+  rows: ({ groups }) => groups,
+  none: () => 'No failed job.',
+  notes: ([page]) => (page ? uncountedOf(page) : []),
+  find: failuresOf,
 })
 
-async function failuresOf({
-  client,
-  given,
-  isJson,
-  stderr,
-}: CommandContext): Promise<readonly Group[]> {
+/** Each call reads on, until the errors of all failed jobs have been read. */
+async function failuresOf({ client, given }: CommandContext) {
   const filter = valuesOf(given, failureOptions) as NonNullable<Asked<'listFailures'>['query']>
   const query = { ...filter, limit: pageSizes.max }
   let page: Answer<'listFailures'>
   do {
     page = await client.call('listFailures', { query })
   } while (!page.is_current && page.looked_at > 0)
-  const { groups, jobs, counted, ungrouped } = page
-  if (isJson) return groups
-  if (groups.length === 0) stderr.write('No failed job.\n')
+  return { rows: page.groups, pages: [page], hasMore: false }
+}
+
+function uncountedOf({ jobs, counted, ungrouped }: Answer<'listFailures'>): readonly string[] {
   const uncounted = jobs - counted
-  if (uncounted > 0) stderr.write(`Of ${jobs} jobs ${uncounted} more are not counted.\n`)
-  if (ungrouped > 0) stderr.write(`${ungrouped} jobs have errors beyond those that are listed.\n`)
-  return groups
+  return [
+    ...(uncounted > 0 ? [`Of ${jobs} jobs ${uncounted} more are not counted.`] : []),
+    ...(ungrouped > 0 ? [`${ungrouped} jobs have errors beyond those that are listed.`] : []),
+  ]
 }

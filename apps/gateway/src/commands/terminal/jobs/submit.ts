@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { newJob, replacement, resubmission } from '../../../web/api/schemas/acts.ts'
+import { endpoints } from '../../../web/api/endpoints.ts'
 import { oneLine } from '../../../errors.ts'
 import type { Answer, Asked } from '../api-client.ts'
+import { orderOf } from '../call-command.ts'
 import type { OptionRow } from '../../../config/option-row.ts'
 import { type CommandContext, type CommandRow, say, textOf, valuesOf } from '../command-row.ts'
 import { optionsOf } from '../option-rows.ts'
@@ -31,7 +33,7 @@ const payloadArgument = { name: 'payload', help: 'a text, as its worker gets it'
 export const submissions: readonly CommandRow[] = [
   {
     words: ['jobs', 'submit'],
-    summary: 'submit a background job',
+    summary: orderOf(endpoints.submitJob.summary),
     arguments: [{ name: 'function', help: 'its function', isRequired: true }, payloadArgument],
     options: [...termOptions, payloadFile],
     run: async (context) => {

@@ -1,21 +1,17 @@
+import { pageSizes } from '../../../web/api/schemas/common.ts'
 import { loadConfig } from '../../../config/load-config.ts'
 import type { OptionName } from '../../../config/options.ts'
 import { StartError } from '../../../errors.ts'
 import type { Answer, ApiClient } from '../api-client.ts'
-import {
-  actCommand,
-  type CommandContext,
-  type CommandRow,
-  listCommand,
-  textOf,
-} from '../command-row.ts'
+import { actCommand, callCommand, listCommand } from '../call-command.ts'
+import { type CommandContext, type CommandRow, textOf } from '../command-row.ts'
 import { TerminalError } from '../terminal-error.ts'
 import type { FunctionAction } from './functions-at-store.ts'
 import { emptyOptions, emptyPlace } from '../jobs/acts.ts'
-import { allPages } from '../pages.ts'
+import { rowsUpTo } from '../pages.ts'
 import { shownName } from '../shown-text.ts'
 import { type FunctionEntry, functionColumns } from './columns.ts'
-import { containsOption, sayPlace } from './queues.ts'
+import { containsOption, placeLines } from './queues.ts'
 
 /** Options that lead to the store itself, past the gateway and its password. */
 const storeOptions = ['redisUrl', 'dataDir', 'bridgeFaktory'] as const satisfies OptionName[]
@@ -30,8 +26,6 @@ const oneName = { name: 'function', help: 'a function', isRequired: true } as co
 
 const namesRequired = { ...names, isRequired: true } as const
 
-const open = 'open functions to Faktory consumers for good'
-const close = 'close functions to Faktory consumers until they are opened'
 const closed = 'closed to Faktory consumers until it is opened'
 const pause = 'stop giving their jobs to workers at gateways; new jobs are still accepted'
 
@@ -46,21 +40,22 @@ function orAtStore(row: CommandRow, action: FunctionAction): CommandRow {
 
 export const functionCommands: readonly CommandRow[] = [
   orAtStore(
-    listCommand({
-      words: ['functions', 'list'],
+    listCommand('listFunctions', {
       summary: 'list functions: jobs, workers, and whether Faktory consumers get the jobs',
       arguments: [names],
       options: [containsOption],
-      entries: listed,
+      query: (given) => containing(textOf(given, containsOption.name) ?? ''),
+      find: (context) => (context.given.names.length > 0 ? named(context) : undefined),
+      rows: ({ functions }) => functions,
       columns: functionColumns,
-      none: 'No such function has had a job or a worker.',
+      none: () => 'No such function has had a job or a worker.',
     }),
     'list',
   ),
-  orAtStore(actCommand('openFunctions', namesRequired, open, 'open to Faktory consumers'), 'open'),
-  orAtStore(actCommand('closeFunctions', namesRequired, close, closed), 'close'),
-  actCommand('pauseFunctions', namesRequired, pause, 'paused'),
-  actCommand('resumeFunctions', namesRequired, 'give their jobs out again', 'resumed'),
+  orAtStore(actCommand('openFunctions', namesRequired, 'open to Faktory consumers'), 'open'),
+  orAtStore(actCommand('closeFunctions', namesRequired, closed), 'close'),
+  actCommand('pauseFunctions', namesRequired, 'paused', pause),
+  actCommand('resumeFunctions', namesRequired, 'resumed', 'give their jobs out again'),
   {
     words: ['functions', 'empty'],
     summary: 'delete the waiting jobs of a function, or of one lane of it such as mail@bulk',
@@ -90,21 +85,17 @@ export const functionCommands: readonly CommandRow[] = [
       )
     },
   },
-  {
-    words: ['functions', 'show'],
+  callCommand('getFunction', {
     summary:
       'show one function: its workers, pauses and limits, its rates, its wait and run times in the last hour, its queues',
     arguments: [oneName],
-    run: async ({ client, given, ...context }) => {
-      const [fn = ''] = given.names
-      const [one, { functions }] = await Promise.all([
-        client.call('getFunction', { params: { function: fn } }),
-        client.call('listWorkers', { query: { function: fn, limit: 1 } }),
-      ])
+    lines: async (one, { client, columns }) => {
+      const query = { function: one.function, limit: 1 }
+      const { functions } = await client.call('listWorkers', { query })
       const facts = [`workers    ${workersOf(one, functions)}`, ...limitLines(one)]
-      return sayPlace({ client, given, ...context }, one, facts)
+      return placeLines(one, columns, facts)
     },
-  },
+  }),
 ]
 
 type One = Answer<'getFunction'>
@@ -140,7 +131,7 @@ function limitLines({ limit, limits }: One): readonly string[] {
 /** The function, or lane of one, that is named, and how many workers and running jobs it has. */
 async function placeOf({ client, given }: CommandContext) {
   const [name = ''] = given.names
-  const entries = (await entriesOf(client, name)).filter((entry) => isNamed(entry, name))
+  const entries = await entriesOf(client, name)
   const [first] = entries
   if (!first) throw new TerminalError('notFound', `No function is called ${shownName(name)}.`)
   const isLane = entries.every((entry) => entry.function !== name)
@@ -149,28 +140,29 @@ async function placeOf({ client, given }: CommandContext) {
   return { what: 'function', name, filter, busy } as const
 }
 
-function isNamed(entry: FunctionEntry, name: string): boolean {
-  return entry.function === name || entry.lane === name
-}
-
-/** The entries whose names contain a name; a lane is found by the function that its name begins with. */
+/** The entries of a function, or the one of a lane. */
 async function entriesOf(client: ApiClient, name: string): Promise<readonly FunctionEntry[]> {
-  const [part = ''] = name.split('@')
-  const pages = await allPages((query) =>
-    client.call('listFunctions', { query: { ...query, ...(part !== '' && { contains: part }) } }),
+  const { rows } = await rowsUpTo(
+    Infinity,
+    pageSizes.max,
+    (query) => client.call('listFunctions', { query: { ...query, ...containing(name) } }),
+    ({ functions }) => functions,
   )
-  return pages.flatMap(({ functions }) => functions)
+  return rows.filter((entry) => entry.function === name || entry.lane === name)
 }
 
-async function listed({ client, given }: CommandContext): Promise<readonly FunctionEntry[]> {
-  if (given.names.length === 0) return entriesOf(client, textOf(given, containsOption.name) ?? '')
+/** A lane is found by the function that its name begins with. */
+function containing(name: string): { readonly contains?: string } {
+  const [contains] = name.split('@')
+  return contains ? { contains } : {}
+}
+
+async function named({ client, given }: CommandContext) {
   const found = new Map<string, FunctionEntry>()
   for (const name of given.names) {
-    for (const entry of await entriesOf(client, name)) {
-      if (isNamed(entry, name)) found.set(entry.lane, entry)
-    }
+    for (const entry of await entriesOf(client, name)) found.set(entry.lane, entry)
   }
-  return [...found.values()]
+  return { rows: [...found.values()], pages: [], hasMore: false }
 }
 
 /** Acts at the store where an option names it; undefined where none does. */

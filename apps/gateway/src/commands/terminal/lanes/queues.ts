@@ -1,15 +1,8 @@
 import type { OptionRow } from '../../../config/option-row.ts'
 import type { Answer } from '../api-client.ts'
-import {
-  actCommand,
-  type CommandContext,
-  type CommandRow,
-  listCommand,
-  say,
-  textOf,
-} from '../command-row.ts'
+import { actCommand, callCommand, listCommand } from '../call-command.ts'
+import type { CommandContext, CommandRow } from '../command-row.ts'
 import { emptyOptions, emptyPlace } from '../jobs/acts.ts'
-import { allPages } from '../pages.ts'
 import { shownName, shownRate, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import { functionColumns, mendedBy, standingColumns, waitWords } from './columns.ts'
@@ -24,12 +17,16 @@ export const containsOption: OptionRow = {
 
 type One = Answer<'getFunction'> | Answer<'getQueue'>
 
-/** Prints one function or queue. `facts`: lines behind the figures of now. */
-export function sayPlace(context: CommandContext, one: One, facts: readonly string[] = []): 'done' {
+/** One function or queue. `facts`: lines behind the figures of now; `width`: columns of the terminal. */
+export function placeLines(
+  one: One,
+  width: number,
+  facts: readonly string[] = [],
+): readonly string[] {
   const { waiting, running, scheduled, retry, dead, last_hour: hour, per_second: second } = one
   const name = 'function' in one ? one.function : one.queue
   const waits = waitWords(one)
-  return say(context, one, () => [
+  return [
     shownName(name),
     `now        waiting ${waiting}  running ${running}  scheduled ${scheduled}  retry ${retry}  dead ${dead}`,
     ...(waits === '' ? [] : [`waits for  ${shownName(waits)}${mendedBy(one)}`]),
@@ -38,10 +35,8 @@ export function sayPlace(context: CommandContext, one: One, facts: readonly stri
     `last hour  submitted ${hour.submitted}  completed ${hour.completed}  failed ${hour.failed + hour.died}  retried ${hour.retried}  lost ${hour.lost}`,
     `wait       ${timesOf(hour.wait_seconds)}`,
     `run        ${timesOf(hour.run_seconds)}`,
-    ...(one.entries.length > 0
-      ? ['', ...tableLines(functionColumns, one.entries, context.columns)]
-      : []),
-  ])
+    ...(one.entries.length > 0 ? ['', ...tableLines(functionColumns, one.entries, width)] : []),
+  ]
 }
 
 function timesOf(times: One['last_hour']['run_seconds']): string {
@@ -62,30 +57,21 @@ const names = { name: 'queue', help: 'Faktory queues', isRequired: true, isMany:
 const oneName = { name: 'queue', help: 'a Faktory queue', isRequired: true } as const
 
 export const queueCommands: readonly CommandRow[] = [
-  listCommand({
-    words: ['queues', 'list'],
+  listCommand('listQueues', {
     isDefault: true,
     options: [containsOption],
     summary: 'list Faktory queues and their jobs',
+    rows: ({ queues }) => queues,
     columns,
-    none: 'No queue has had a job.',
-    entries: async ({ client, given }) => {
-      const contains = textOf(given, containsOption.name)
-      const pages = await allPages((query) =>
-        client.call('listQueues', {
-          query: { ...query, ...(contains !== undefined && { contains }) },
-        }),
-      )
-      return pages.flatMap(({ queues }) => queues)
-    },
+    none: () => 'No queue has had a job.',
   }),
   actCommand(
     'pauseQueues',
     names,
-    'stop giving jobs of queues to Faktory consumers; new jobs are still accepted',
     'paused',
+    'stop giving jobs of queues to Faktory consumers; new jobs are still accepted',
   ),
-  actCommand('resumeQueues', names, 'give their jobs out again', 'resumed'),
+  actCommand('resumeQueues', names, 'resumed', 'give their jobs out again'),
   {
     words: ['queues', 'empty'],
     summary: 'delete the waiting jobs of a queue',
@@ -103,15 +89,11 @@ export const queueCommands: readonly CommandRow[] = [
         context.client.call('dropQueues', { body: { queues: [queue], ...after } }),
       ),
   },
-  {
-    words: ['queues', 'show'],
+  callCommand('getQueue', {
     summary: 'show one queue: its rates, its wait and run times in the last hour, its functions',
     arguments: [{ name: 'queue', help: 'the queue', isRequired: true }],
-    run: async (context) => {
-      const [queue = ''] = context.given.names
-      return sayPlace(context, await context.client.call('getQueue', { params: { queue } }))
-    },
-  },
+    lines: (one, { columns }) => placeLines(one, columns),
+  }),
 ]
 
 function placeOf({ given }: CommandContext) {

@@ -1,7 +1,8 @@
+import { pageSizes } from '../../../web/api/schemas/common.ts'
 import type { functionSorts } from '../../../web/api/schemas/lanes.ts'
 import type { Answer, ApiClient } from '../api-client.ts'
 import type { FunctionEntry, Standing } from '../lanes/columns.ts'
-import { allPages } from '../pages.ts'
+import { rowsUpTo } from '../pages.ts'
 
 /** Pages of functions that one look takes, of a thousand each, where the gateway does not sort them as they are shown. */
 const maxPages = 10
@@ -42,28 +43,29 @@ export async function takeLook(
   const sort = shown && gatewaySorts[shown.sort]
   const order = (sort === 'name') === shown?.isReversed ? 'desc' : 'asc'
   const ordered = sort && ({ sort, order } as const)
-  const [overview, workers, pages] = await Promise.all([
+  const [overview, workers, listed] = await Promise.all([
     client.call('getOverview'),
     client.call('listWorkers', { query: { limit: 1 } }),
-    allPages(
+    rowsUpTo(
+      (ordered ? 1 : maxPages) * pageSizes.max,
+      pageSizes.max,
       (query) =>
         client.call('listFunctions', {
           query: { ...query, ...ordered, ...(contains !== '' && { contains }) },
         }),
-      ordered ? 1 : maxPages,
+      (page) => page.functions,
     ),
   ])
-  const [first] = pages
-  const functions = pages.flatMap((page) => page.functions)
+  const { rows: functions, first } = listed
   return {
     overview,
     workers,
-    total: first?.total ?? 0,
+    total: first.total,
     first: sort ?? 'name',
     functions,
     count:
       contains === '' ? overview.functions : new Set(functions.map((entry) => entry.function)).size,
-    atMs: Date.parse(first?.at ?? overview.at),
+    atMs: Date.parse(first.at),
   }
 }
 
