@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { BodyAssembler } from './body-assembler.ts'
-import { ChunkQueue } from './chunk-queue.ts'
 import { type CodecErrorCode, GearmanCodecError } from './errors.ts'
-import { defaultMaxLineBytes, defaultMaxPacketBytes, packetHeaderBytes } from './limits.ts'
-import { magicReq, magicRes } from './magic.ts'
+import { defaultMaxLineBytes, defaultMaxPacketBytes, packetHeaderBytes } from './packet.ts'
+import { magicReq, magicRes } from './packet.ts'
 import { type KnownPacketType, type Magic, maxPacketCode, typesByCode } from './packet-types.ts'
 import type { Packet, TextLine } from './packet.ts'
 import { splitArguments } from './split-arguments.ts'
@@ -204,4 +203,34 @@ function textLine(bytes: Buffer, start: number, end: number): TextLine {
 function positive(limit: number): number {
   if (Number.isSafeInteger(limit) && limit > 0) return limit
   throw new GearmanCodecError('INVALID_OPTION', `a limit must be a positive whole number: ${limit}`)
+}
+
+/** Consumed entries allowed at the front before they are removed. */
+const slack = 1024
+
+/** Chunks that were pushed faster than they were read: first in, first out, in constant time. */
+class ChunkQueue {
+  #chunks: Buffer[] = []
+  #front = 0
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  take(): Buffer | undefined {
+    const chunk = this.#chunks[this.#front]
+    if (chunk === undefined) return undefined
+    this.#front++
+    if (this.#front === this.#chunks.length) this.clear()
+    else if (this.#front >= slack && this.#front * 2 >= this.#chunks.length) {
+      this.#chunks = this.#chunks.slice(this.#front)
+      this.#front = 0
+    }
+    return chunk
+  }
+
+  clear(): void {
+    if (this.#chunks.length > 0) this.#chunks = []
+    this.#front = 0
+  }
 }

@@ -10,7 +10,17 @@ export {
   errorPackets,
 } from './error-packets.ts'
 export { type CodecErrorCode, codecErrorCodes, GearmanCodecError } from './errors.ts'
-export * from './limits.ts'
+export {
+  defaultMaxLineBytes,
+  defaultMaxPacketBytes,
+  maxClientIdBytes,
+  maxFunctionBytes,
+  maxLengthField,
+  maxUniqueBytes,
+  type Packet,
+  packetHeaderBytes,
+  type TextLine,
+} from './packet.ts'
 export {
   type Magic,
   maxPacketCode,
@@ -20,7 +30,6 @@ export {
   type RequestName,
   type ResponseName,
 } from './packet-types.ts'
-export type { Packet, TextLine } from './packet.ts'
 export {
   plainSubmissions,
   type PlainSubmission,

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { GearmanCodecError } from './errors.ts'
-import { packetHeaderBytes, maxLengthField } from './limits.ts'
-import { magicReq, magicRes } from './magic.ts'
+import { packetHeaderBytes, maxLengthField } from './packet.ts'
+import { magicReq, magicRes } from './packet.ts'
 import type { KnownPacketType, Magic } from './packet-types.ts'
 
 /** Bytes as they are, or text that goes out as UTF-8. */

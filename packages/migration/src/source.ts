@@ -45,7 +45,7 @@ export interface Source {
   readonly limits: readonly string[]
   /** Why it must not be read while its server runs on it. */
   readonly liveReason?: string
-  /** Why it cannot be told if its server runs on it. */
+  /** Why it is unknown if its server runs on it. */
   readonly unseenReason?: string
   /** True if reading removes: no copy without a move. */
   readonly isLive?: true

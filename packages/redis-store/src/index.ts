@@ -2,7 +2,7 @@ export type { ServerAddress, StoreAddress } from '@crossgear/gearmonkey-redis/ad
 export type { Setting } from './backup/settings.ts'
 export type { CallObserver } from './connection/call-observer.ts'
 export { type Durability } from './connection/durability.ts'
-export type { MachineClock } from './connection/machine-clock.ts'
+export type { MachineClock } from './connection/clock-offset.ts'
 export type { ImportNote } from './imports/import-note.ts'
 export type { MigrationNotes, NotedMigration } from './imports/migration-notes.ts'
 export type { ImportedJob } from './imports/imported-job.ts'

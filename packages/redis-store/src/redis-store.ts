@@ -1,8 +1,12 @@
 import {
   LaneNames,
+  SingleSteps,
+  type Step,
+  type StepAnswer,
+  type StepStore,
+  type Store,
   storeDefaults,
   StoreError,
-  type Store,
   type Throttle,
 } from '@crossgear/core-scheduler'
 import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
@@ -14,11 +18,11 @@ import { ClusterSteps } from './cluster/cluster-steps.ts'
 import type { CallObserver } from './connection/call-observer.ts'
 import { ClockOffset } from './connection/clock-offset.ts'
 import { connect, eventConnection } from './connection/connection.ts'
-import { Confirmations, questionOf, type Durability } from './connection/durability.ts'
+import { Confirmations, type Durability, questionOf } from './connection/durability.ts'
 import { storeErrorOf } from './connection/errors.ts'
 import { Events } from './connection/events.ts'
 import type { ForeignField } from './connection/foreign-field.ts'
-import type { MachineClock } from './connection/machine-clock.ts'
+import type { MachineClock } from './connection/clock-offset.ts'
 import { Reachability } from './connection/reachability.ts'
 import { RedisContext } from './connection/redis-context.ts'
 import { SentinelWatch } from './connection/sentinel-watch.ts'
@@ -36,13 +40,12 @@ import { RedisHolders } from './nodes/holders.ts'
 import { RedisNodes } from './nodes/node-steps.ts'
 import {
   Schema,
-  schemaSteps,
   type SchemaNews,
   type SchemaStep,
+  schemaSteps,
   schemaVersion,
 } from './schema/schema.ts'
 import { JobSteps } from './step/job-steps.ts'
-import { ObservedSteps } from './step/observed-steps.ts'
 
 /** Options of a store. Defaults at the end of each line. */
 export interface RedisStoreOptions {
@@ -203,4 +206,21 @@ function confirmationsOf(
   // There each server would have to be asked for what it wrote, also while slots move.
   if (context.isCluster) throw new StoreError('REFUSED', 'a cluster confirms nothing')
   return new Confirmations(context.redis, question)
+}
+
+/** Tells an observer of each step. */
+class ObservedSteps extends SingleSteps {
+  readonly #steps: StepStore
+  readonly #observer: CallObserver | undefined
+
+  constructor(steps: StepStore, observer: CallObserver | undefined) {
+    super()
+    this.#steps = steps
+    this.#observer = observer
+  }
+
+  step(step: Step): Promise<StepAnswer> {
+    this.#observer?.sent(step)
+    return this.#steps.step(step)
+  }
 }

@@ -27,7 +27,7 @@ export const faults: FaultTable = {
   },
   'data-folder-stays-open': {
     promise: 'A data folder of a former gateway is closed to other users.',
-    file: 'apps/gateway/src/store/private-folder.ts',
+    file: 'apps/gateway/src/store/store-folder.ts',
     from: '(mode & others) === 0',
     to: '(mode & 0o007) === 0 || (mode & 0o002) === 0',
     test: 'apps/gateway/test/store/private-store.system.test.ts',
@@ -35,9 +35,9 @@ export const faults: FaultTable = {
   },
   'foreign-data-folder-is-used': {
     promise: 'A data folder that belongs to another user is refused.',
-    file: 'apps/gateway/src/store/private-folder.ts',
-    from: 'uid !== process.geteuid()',
-    to: 'uid < 0',
+    file: 'apps/gateway/src/store/store-folder.ts',
+    from: 'process.geteuid && uid !== process.geteuid()',
+    to: 'process.geteuid && uid < 0',
     test: 'apps/gateway/test/store/private-store.system.test.ts',
     testName: "refuses another user's folder",
   },
@@ -74,7 +74,7 @@ export const faults: FaultTable = {
   },
   'gauges-named-as-counters': {
     promise: 'promtool has no complaint about any line of /metrics.',
-    file: 'apps/gateway/src/operations/metrics/process-figures.ts',
+    file: 'apps/gateway/src/operations/metrics/metrics.ts',
     from: "['handles', 'requests', 'resources']",
     to: "['handles', 'requests']",
     test: 'apps/gateway/test/operations/metrics/pages.test.ts',

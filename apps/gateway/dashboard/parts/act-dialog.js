@@ -11,7 +11,7 @@ import { NameField } from './name-field.js'
 /** @typedef {import('../job-acts.js').Tally} Tally */
 
 /**
- * An act on jobs: counts first what it would do, then does it when told to.
+ * An act on jobs: counts first what it would do, then does it once the user confirms.
  *
  * @param {object} props
  * @param {import('../job-acts.js').Act} props.act

@@ -53,7 +53,7 @@ export function doorName(door) {
 }
 
 /**
- * A placeholder for an empty list: the reason, and the next thing to do. Who sees a part of all is told so.
+ * A placeholder for an empty list: the reason, and the next thing to do. A viewer who sees a part of all reads so.
  *
  * @param {object} props
  * @param {string} props.title

@@ -45,7 +45,7 @@ export function useOrders(onDone) {
 }
 
 /**
- * Says what an act means, and does it when told to.
+ * Says what an act means, and does it once the user confirms.
  *
  * @param {object} props
  * @param {Call} props.order

@@ -1,15 +1,14 @@
 import {
-  isAutomatic,
   type FailedJob,
   type FailureReport,
   type FailureRuling,
+  isAutomatic,
   type JobState,
   type RetryRules,
 } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { attemptsAfter, type ForeignRecord, textOf } from './attempts.ts'
 import { waitSeconds } from './backoff.ts'
-import { retryAfterSeconds } from './retry-after.ts'
 
 /** A hundred years: a time that still has a name in a record. */
 const longestDelayMs = 3_155_760_000_000
@@ -101,4 +100,13 @@ export function failuresOf(job: Pick<JobState, 'failure'>): number {
 /** None where another program wrote the record. */
 function failuresBefore({ retry_count: count }: ForeignRecord): number {
   return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) + 1 : 0
+}
+
+/** Longest wait that a worker can ask for, seconds. */
+const maxRetryAfterSeconds = 86_400
+
+/** `retry-after: N` at the beginning of a worker's message: seconds, at most a day. Undefined without it. */
+export function retryAfterSeconds(message: string): number | undefined {
+  const [, digits] = /^retry-after:[ \t]*(\d{1,9})(?!\d)/i.exec(message) ?? []
+  return digits === undefined ? undefined : Math.min(Number(digits), maxRetryAfterSeconds)
 }

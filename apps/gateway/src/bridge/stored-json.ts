@@ -14,7 +14,7 @@ export function membersOf(text: string | undefined): ReadonlyMap<string, string>
 }
 
 /**
- * The envelope of a pushed job with other values, which its worker is told. Null leaves a member out. An
+ * The envelope of a pushed job with other values, which its worker gets. Null leaves a member out. An
  * envelope without a jobtype stays as it is.
  */
 export function changedEnvelope(

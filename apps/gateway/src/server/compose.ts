@@ -23,7 +23,7 @@ import { answerCron } from '../operations/cron/cron-page.ts'
 import { Cron } from '../operations/cron/cron.ts'
 import { Fleet } from '../operations/fleet/fleet.ts'
 import { doorHooks } from '../operations/door-hooks.ts'
-import { warnOfForeignFields } from '../config/log/foreign-fields.ts'
+import { warnOfForeignFields } from '../config/log/log-deduper.ts'
 import { GatewayFigures } from '../operations/metrics/figures/gateway-figures.ts'
 import { JobHistory } from '../operations/history/job-history.ts'
 import type { Census } from '../doors/net/census.ts'
@@ -51,7 +51,7 @@ export interface Parts extends Omit<DoorParts, 'payloadRuleOf' | 'acted'> {
   readonly answerWithinMs?: number
   /** Clock by which figures of the store are shared for a second, milliseconds. The system's. */
   readonly figuresNowMs?: () => number
-  /** The gateway cannot go on. Nobody is told. */
+  /** Called when the gateway cannot go on. Nothing. */
   readonly fail?: (reason: string) => void
 }
 

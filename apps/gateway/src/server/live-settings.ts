@@ -28,11 +28,11 @@ export function liveSettings(config: Config, turnOf: TurnOf): LiveSettings {
     ...(onDeath && { onDeath: deathCallOf(onDeath, names) }),
     ...(limit?.per !== undefined && { turnOf: turnOf(fn, limit.per) }),
   }))
-  const told = [...routes.values()].flatMap(({ onDeath }) => onDeath ?? [])
+  const pushed = [...routes.values()].flatMap(({ onDeath }) => onDeath ?? [])
   return {
     homes,
     // A job that tells of a death is for the consumers of its queue, as one that a Faktory producer pushes.
-    routed: new Set([...homes.keys(), ...told.map(({ lane }) => names.parse(lane).fn)]),
+    routed: new Set([...homes.keys(), ...pushed.map(({ lane }) => names.parse(lane).fn)]),
     routes,
     throttles: limitsOf(config),
   }

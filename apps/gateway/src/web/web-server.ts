@@ -61,7 +61,7 @@ export interface WebParts {
   readonly reload?: Reload
   /** Notes acts in the audit. Nothing. */
   readonly acted?: OnAct
-  /** Reports limits and connections. Nobody is told. */
+  /** Reports limits and connections. Nothing. */
   readonly hooks?: WebConnectionEvents & {
     readonly loginFailed?: (reason: LoginFault) => void
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { FailedJob, FailureRuling, Job } from '@crossgear/core-scheduler'
 import { type Backoff, wordsOf } from '../../src/bridge/backoff.ts'
 import { FaktoryRetries } from '../../src/bridge/faktory-retries.ts'
-import { retryAfterSeconds } from '../../src/bridge/retry-after.ts'
+import { retryAfterSeconds } from '../../src/bridge/faktory-retries.ts'
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 

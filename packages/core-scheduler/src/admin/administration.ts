@@ -3,7 +3,7 @@ import type { JobRef } from '../model/job.ts'
 import type { JobSummary, LaneLimits, Replaced, Replacement } from '../store/admin-ports.ts'
 import type { LaneSizes } from '../store/lane-ports.ts'
 import type { Taken } from '../store/queue-ports.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 /** Jobs ended per step while a lane is dropped: some 2 ms of the store's time. */
 const clearedPerStep = 100

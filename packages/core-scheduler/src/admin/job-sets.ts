@@ -2,7 +2,7 @@ import type { NodeContext } from '../node/node-context.ts'
 import type { Job, JobRef } from '../model/job.ts'
 import type { JobAct } from '../observer.ts'
 import type { Due, JobSet, SetExit } from '../store/queue-ports.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 /** Jobs looked at per step. */
 const jobsPerStep = 500

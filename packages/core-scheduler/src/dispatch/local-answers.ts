@@ -3,7 +3,7 @@ import type { Lease, Level } from '../model/job.ts'
 import type { FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
 import { PrefetchBuffer, prefetchTtlMs, type PrefetchedJob } from './prefetch-buffer.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 /** Most jobs that one call prefetches for workers that are being woken. */
 const maxAnticipated = 8

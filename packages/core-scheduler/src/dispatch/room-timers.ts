@@ -1,6 +1,6 @@
 import type { NodeParts } from '../node/node-parts.ts'
 import type { Subscription } from '../model/subscription.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 /** How long workers that got nothing for a limit are not woken by a look at their lanes, milliseconds. */
 const heldBackMs = 1_000

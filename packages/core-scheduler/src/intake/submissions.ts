@@ -68,7 +68,7 @@ export class Submissions {
       this.#gather(pending)
       return
     }
-    // Workers that ask for its jobs are no longer told that there is no such lane: see hasCounted.
+    // Workers that ask for its jobs no longer hear that there is no such lane: see hasCounted.
     if (!isKnown) wakeups.countArrival(lane, true)
     const { queue } = registry.names.parse(lane)
     this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : registrar.register(lane)))

@@ -12,7 +12,7 @@ const lanesPerBeat = 2
 /** Lanes of the walk per heartbeat, where no others come first. */
 const walkedPerBeat = 1
 
-/** A check of lanes for what no event told of. Returns those that it has to see again soon. */
+/** A check of lanes for what no event has reported. Returns those that it has to see again soon. */
 export interface LaneCheck {
   look(lanes: readonly string[]): Promise<readonly string[]>
   /** The mark of a lane has moved, or it is new. */

@@ -9,7 +9,7 @@ export class StoreReset {
   /** True until the store has all of this node's state again. */
   #wasReset = false
   #hasBeaten = false
-  /** The store knew this node before: whoever operates it is told what it lost meanwhile. */
+  /** The store knew this node before: its operator sees in the log what it lost meanwhile. */
   #isNews = false
 
   constructor(parts: NodeContext) {

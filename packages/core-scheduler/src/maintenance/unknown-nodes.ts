@@ -1,6 +1,6 @@
 import type { NodeContext } from '../node/node-context.ts'
 import type { LaneCheck } from './lane-looks.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 /** An unknown node is dead when it is still named after this time without a heartbeat, milliseconds. */
 const silentForMs = 20_000

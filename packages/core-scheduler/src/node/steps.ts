@@ -4,7 +4,7 @@ import type { ClaimRequest } from '../store/claim-ports.ts'
 import type { LaneArrivals, LaneSubmitted, Step, StepAnswer } from '../store/step-ports.ts'
 import { AnswerOrder } from './answer-order.ts'
 import type { NodeParts } from './node-parts.ts'
-import { Part } from './part.ts'
+import { Part } from './node-parts.ts'
 
 /** Bounds of a step and of one hand-over to it; further items go with the next. */
 export const maxStepItems = 256

@@ -19,7 +19,7 @@ export class KeptOutcomes {
   readonly #observer: NodeParts['observer']
   #waiting: KeptOutcome[] = []
   #bytes = 0
-  /** Kept ones were told of, and not yet that they are stored. */
+  /** Kept ones were reported, and not yet that they are stored. */
   #isTold = false
   #isFull = false
 

@@ -1,7 +1,7 @@
 import { StoreError } from '../model/store-errors.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { HeldRef, LeaseStart } from '../model/job.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 /**
  * Time that a start waits for an outcome that makes it needless, milliseconds; then the next step takes it.

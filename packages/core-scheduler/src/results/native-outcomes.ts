@@ -1,7 +1,7 @@
 import type { NodeContext } from '../node/node-context.ts'
 import type { JobState } from '../model/job.ts'
 import type { Outcomes } from './outcomes.ts'
-import { Part } from '../node/part.ts'
+import { Part } from '../node/node-parts.ts'
 
 interface Parts extends NodeContext {
   readonly outcomes: Outcomes

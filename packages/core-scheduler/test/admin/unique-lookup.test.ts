@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JobRef } from '../../src/model/job.ts'
-import { UniqueLookup } from '../../src/admin/unique-lookup.ts'
+import { UniqueLookup } from '../../src/admin/job-lookup.ts'
 
 /** A walk that goes on when the test says so. */
 function aWalk() {

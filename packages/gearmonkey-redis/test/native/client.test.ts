@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { GearMonkeyClient, GearMonkeyWorker, type GearMonkeyError } from '../../src/native/index.ts'
+import { GearMonkeyClient, GearMonkeyWorker, type GearMonkeyError } from '../../src/index.ts'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { withRedisServer } from '@crossgear/tools/suites'
 

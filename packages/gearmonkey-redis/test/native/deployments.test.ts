@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import {
-  GearMonkeyClient,
-  GearMonkeyWorker,
-  type GearMonkeyServer,
-} from '../../src/native/index.ts'
+import { GearMonkeyClient, GearMonkeyWorker, type GearMonkeyServer } from '../../src/index.ts'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 

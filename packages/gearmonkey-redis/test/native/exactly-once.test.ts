@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
+import { GearMonkeyClient, GearMonkeyWorker } from '../../src/index.ts'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { withRedisServer } from '@crossgear/tools/suites'
 

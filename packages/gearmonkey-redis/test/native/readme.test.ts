@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { gearMonkeyErrors } from '../../src/native/index.ts'
+import { gearMonkeyErrors } from '../../src/index.ts'
 
 test('the README lists exactly the errors that exist', () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { GearMonkeyClient } from '../../src/native/index.ts'
+import { GearMonkeyClient } from '../../src/index.ts'
 import { Line } from './support/line.ts'
 
 describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dueScript, GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
+import { dueScript, GearMonkeyClient, GearMonkeyWorker } from '../../src/index.ts'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { withRedisServer } from '@crossgear/tools/suites'
 import { record, type Recording } from './support/monitor.ts'

@@ -6,8 +6,8 @@ import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
-import type { GearMonkeyServer, JobHandler, WorkerOptions } from '../../src/native/index.ts'
+import { GearMonkeyClient, GearMonkeyWorker } from '../../src/index.ts'
+import type { GearMonkeyServer, JobHandler, WorkerOptions } from '../../src/index.ts'
 import { Line } from './support/line.ts'
 
 describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once', () => {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
+import { GearMonkeyClient, GearMonkeyWorker } from '../../src/index.ts'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { withRedisServer } from '@crossgear/tools/suites'
 

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { expect, test } from 'vitest'
-import { Siblings } from '../../src/native/worker/siblings.ts'
+import { Siblings } from '../../src/native/worker/worker.ts'
 import { Line } from './support/line.ts'
 
 test.skipIf(lacksRedis)(

@@ -2,7 +2,7 @@ import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { GearMonkeyClient } from '../../src/native/index.ts'
+import { GearMonkeyClient } from '../../src/index.ts'
 import { Line } from './support/line.ts'
 import { record } from './support/monitor.ts'
 

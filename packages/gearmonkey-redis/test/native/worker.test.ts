@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
-import type { GearMonkeyError, Job, JobRecord } from '../../src/native/index.ts'
+import { GearMonkeyClient, GearMonkeyWorker } from '../../src/index.ts'
+import type { GearMonkeyError, Job, JobRecord } from '../../src/index.ts'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { withRedisServer } from '@crossgear/tools/suites'
 

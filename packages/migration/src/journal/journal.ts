@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { MigrationError, reaching } from '../errors.ts'
 import type { Ledger } from '../target.ts'
-import { IdTable, type IdState } from './id-table.ts'
-import { lockJournal } from './journal-lock.ts'
+import { type IdState, IdTable } from './id-table.ts'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 
 const head = 'crossgear-journal 1'
 /** 17 bytes each in memory, some 70 in the file. */
@@ -141,4 +143,26 @@ export class Journal implements Ledger {
     } else if (line === allMoved) this.#ids.replaceAll('taken', 'forgotten')
     else throw new Error(`a line of the journal cannot be read: ${line.slice(0, 40)}`)
   }
+}
+
+/**
+ * Lets one process of this machine use a journal, which exists; returns what ends that. Throws a MigrationError if another has
+ * it. Linux releases the name of such a socket with its process, however that ends; elsewhere there is no lock.
+ */
+async function lockJournal(path: string): Promise<() => void> {
+  if (process.platform !== 'linux') return () => undefined
+  const name = createHash('sha256')
+    .update(await realpath(path))
+    .digest('hex')
+  const server = createServer((socket) => socket.destroy())
+  server.unref()
+  try {
+    server.listen(`\0crossgear-journal-${name}`)
+    await once(server, 'listening')
+  } catch (error) {
+    throw new MigrationError('USAGE', `The journal ${path} is in use by another run.`, {
+      cause: error,
+    })
+  }
+  return () => void server.close()
 }

@@ -3,7 +3,7 @@ import type { Source } from '../source.ts'
 /** Other programs that use a source. */
 export interface Others {
   readonly count: number
-  /** Why there may be more, if that cannot be told. */
+  /** Why there may be more, if that is unknown. */
   readonly unseen?: string
 }
 

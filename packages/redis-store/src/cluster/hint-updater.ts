@@ -130,7 +130,7 @@ export class HintUpdater {
     return this.look(lane)
   }
 
-  /** Changes the index and says if it did. An earlier score stays, unless told otherwise. */
+  /** Changes the index and says if it did. An earlier score stays, unless the call replaces it. */
   async #hint(index: string, lane: string, score: number, keepsEarlier = true): Promise<boolean> {
     const flag = keepsEarlier ? '1' : ''
     return (await this.#context.run('hint', [index], [lane, score, flag])) === 1

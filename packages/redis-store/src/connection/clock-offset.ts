@@ -1,4 +1,12 @@
-import { machineClock, type MachineClock } from './machine-clock.ts'
+/** The clock of the machine that a node runs on. */
+export interface MachineClock {
+  /** The date of the machine, milliseconds since 1970. */
+  nowMs(): number
+}
+
+export const machineClock: MachineClock = {
+  nowMs: () => Date.now(),
+}
 
 /** Offset between the store's clock and this machine's, as of the last heartbeat. */
 export class ClockOffset {

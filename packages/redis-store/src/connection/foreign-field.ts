@@ -5,5 +5,5 @@ export interface ForeignField {
   readonly field: string
 }
 
-/** Is told of each. */
-export type Told = (field: ForeignField) => void
+/** Called with each. */
+export type OnForeignField = (field: ForeignField) => void

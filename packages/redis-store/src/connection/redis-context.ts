@@ -2,12 +2,12 @@ import type { Redis } from 'ioredis'
 import { maxLanes, StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
-import { machineClock, type MachineClock } from './machine-clock.ts'
+import { machineClock, type MachineClock } from './clock-offset.ts'
 import { askReplica, Replicas } from './replicas.ts'
 import { StoreEpoch } from './store-epoch.ts'
 import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
-import type { Told } from './foreign-field.ts'
+import type { OnForeignField } from './foreign-field.ts'
 import { StoreKeys } from '../keys.ts'
 import { newNodeName } from './node-name.ts'
 import { libraryOf } from '../scripts/library.ts'
@@ -44,7 +44,7 @@ interface LinkOptions {
   /** `routed`: the automatic rule opens no lane to consumers. `auto`. */
   readonly bridge?: 'auto' | 'routed' | undefined
   /** Nothing. */
-  readonly onForeignField?: Told | undefined
+  readonly onForeignField?: OnForeignField | undefined
   /** Nothing. */
   readonly onReplicas?: ((count: number) => void) | undefined
   /** A random one. */
@@ -76,8 +76,8 @@ export class RedisContext {
   readonly graceMs: number
   /** The automatic rule opens lanes to consumers. */
   readonly isAutoOpen: boolean
-  /** Is told of fields of jobs that another program wrote and that are left out. */
-  readonly told: Told
+  /** Called with fields of jobs that another program wrote and that are left out. */
+  readonly onForeign: OnForeignField
 
   readonly #observer: CallObserver | undefined
 
@@ -93,7 +93,7 @@ export class RedisContext {
     this.names = names
     this.graceMs = graceMs
     this.isAutoOpen = bridge === 'auto'
-    this.told = options.onForeignField ?? (() => undefined)
+    this.onForeign = options.onForeignField ?? (() => undefined)
     const library = libraryOf(database)
     const server = new ServerLibrary({
       library,

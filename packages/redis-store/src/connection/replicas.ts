@@ -18,8 +18,8 @@ export type Role = readonly [
   replicas: readonly (readonly [Text, Text, Text])[],
 ]
 
-/** Is told how many replicas keep up, each time that there is another number. */
-type Told = (count: number) => void
+/** Called with how many replicas keep up, each time that there is another number. */
+type OnCount = (count: number) => void
 
 /**
  * The replicas of a master that keep up. Sentinels make one of them the master while the former one goes on: of that the
@@ -27,17 +27,17 @@ type Told = (count: number) => void
  */
 export class Replicas {
   readonly #ask: Ask
-  readonly #told: Told
-  #toldCount: number | undefined
+  readonly #onCount: OnCount
+  #reported: number | undefined
   /** The master of whom this is known, by its replication id. */
   #history = ''
   #keepingUp: ReadonlyMap<string, HostPort> = new Map()
   /** Replicas that count again when they have confirmed this much. */
   readonly #behind = new Map<string, number>()
 
-  constructor(ask: Ask, told: Told = () => undefined) {
+  constructor(ask: Ask, onCount: OnCount = () => undefined) {
     this.#ask = ask
-    this.#told = told
+    this.#onCount = onCount
   }
 
   get count(): number {
@@ -72,7 +72,7 @@ export class Replicas {
     }
     const counted = online.filter((replica) => !this.#behind.has(nameOf(replica)))
     this.#keepingUp = new Map(counted.map((replica) => [nameOf(replica), replica]))
-    if (this.count !== this.#toldCount) this.#told((this.#toldCount = this.count))
+    if (this.count !== this.#reported) this.#onCount((this.#reported = this.count))
     return false
   }
 

@@ -168,8 +168,10 @@ function asideViolations({ lane, meta, aside, jobs }: LaneFacts): string[] {
         found.push(`${lane}: ${id} of level ${said ?? 'none'} waits as ${level}`)
     }
   }
-  const told = meta['aside'] ?? '0'
-  return told === String(sum) ? found : [...found, `${lane}: counts ${told} jobs aside of ${sum}`]
+  const counted = meta['aside'] ?? '0'
+  return counted === String(sum)
+    ? found
+    : [...found, `${lane}: counts ${counted} jobs aside of ${sum}`]
 }
 
 /** Times at which jobs wait for their turn, milliseconds: see `lua/lib/turns.lua`. */
@@ -219,8 +221,8 @@ export function countViolations({
     const ours = sumOf(meta, 'n:') + consumers
     found.push(`${lane}: counts ${count ?? 'no'} workers, its nodes have ${ours}`)
   }
-  const told = Number(meta['consumers'] ?? 0)
-  if (told !== consumers) found.push(`${lane}: counts ${told} consumers of ${consumers}`)
+  const counted = Number(meta['consumers'] ?? 0)
+  if (counted !== consumers) found.push(`${lane}: counts ${counted} consumers of ${consumers}`)
   const [labelled, toldLabelled] = [sumOf(meta, 'l:'), Number(meta['labelled'] ?? 0)]
   if (toldLabelled !== labelled) {
     found.push(`${lane}: counts ${toldLabelled} consumers with its label of ${labelled}`)

@@ -8,7 +8,7 @@ import {
   nativeDoor,
   type Status,
 } from '@crossgear/core-scheduler'
-import type { Told } from '../connection/foreign-field.ts'
+import type { OnForeignField } from '../connection/foreign-field.ts'
 
 /** A job while the fields of its hash are read. */
 export type Draft = { -readonly [Name in keyof Lease]?: Lease[Name] | undefined }
@@ -248,15 +248,15 @@ export const shortFields: readonly string[] = [...readers.keys()].filter(
   (name) => !longFields.includes(name) && !scriptFields.has(name),
 )
 
-/** Reads the fields of one job; those with foreign values are left out and told. */
+/** Reads the fields of one job; those with foreign values are left out and reported. */
 export class FieldReader {
   readonly #job: Draft
-  readonly #told: Told
+  readonly #onForeign: OnForeignField
   #foreign: string[] | undefined
 
-  constructor(job: Draft, told: Told) {
+  constructor(job: Draft, onForeign: OnForeignField) {
     this.#job = job
-    this.#told = told
+    this.#onForeign = onForeign
   }
 
   add(field: string, value: Buffer): void {
@@ -275,7 +275,7 @@ export class FieldReader {
     if (job.door === nativeDoor) this.#endNative()
     if (this.#foreign) {
       const { lane = '', id = 0 } = job
-      for (const field of this.#foreign) this.#told({ lane, id, field })
+      for (const field of this.#foreign) this.#onForeign({ lane, id, field })
     }
     return job
   }

@@ -10,7 +10,7 @@ import {
   type Lease,
 } from '@crossgear/core-scheduler'
 import { dependencyFields, FieldReader, shortFields, type Draft } from './job-fields.ts'
-import type { Told } from '../connection/foreign-field.ts'
+import type { OnForeignField } from '../connection/foreign-field.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 
 /** Adds the fields of a job's hash that the GearMonkey spec does not have, as pairs for HSET. */
@@ -46,7 +46,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
 }
 
 const empty = Buffer.alloc(0)
-const unheard: Told = () => undefined
+const ignored: OnForeignField = () => undefined
 
 /** Fields that a look reads first: the output follows if the job has ended. */
 export function lookedAtFields(extras: readonly LookExtra[]): readonly string[] {
@@ -59,9 +59,9 @@ export function stateOf(
   id: number,
   names: readonly string[],
   values: readonly (Buffer | null)[],
-  told: Told = unheard,
+  onForeign: OnForeignField = ignored,
 ): JobState | undefined {
-  const reader = new FieldReader(emptyDraft(lane, id), told)
+  const reader = new FieldReader(emptyDraft(lane, id), onForeign)
   for (const [at, name] of names.entries()) {
     const value = values[at]
     if (value) reader.add(name, value)
@@ -74,9 +74,9 @@ export function jobOf(
   lane: string,
   id: number,
   pairs: readonly Buffer[],
-  told: Told = unheard,
+  onForeign: OnForeignField = ignored,
 ): Job | undefined {
-  return fill({ ...emptyDraft(lane, id), input: empty }, pairs, told) as Job | undefined
+  return fill({ ...emptyDraft(lane, id), input: empty }, pairs, onForeign) as Job | undefined
 }
 
 function emptyDraft(lane: string, id: number): Draft {
@@ -129,10 +129,10 @@ function leaseDraft(lane: string, id: number): Draft {
 function fill(
   job: Draft,
   pairs: readonly (Buffer | false)[],
-  told: Told,
+  onForeign: OnForeignField,
   outOfLine?: Iterator<Buffer>,
 ): Draft | undefined {
-  const reader = new FieldReader(job, told)
+  const reader = new FieldReader(job, onForeign)
   const nextOutside = (): Buffer | undefined => outOfLine?.next().value as Buffer | undefined
   for (let at = 1; at < pairs.length; at += 2) {
     const name = pairs[at - 1] || nextOutside()
@@ -176,14 +176,14 @@ export function leasesOf(
   outOfLine: Iterator<Buffer>,
   nowMs: number,
   kept: KnownJobs,
-  told: Told = unheard,
+  onForeign: OnForeignField = ignored,
 ): (Lease | Missing)[] {
   const found: (Lease | Missing)[] = []
   for (let at = 0; at + 1 < reply.length; at += 2) {
     const lane = String(reply[at])
     const jobs = reply[at + 1] as Buffer | StoredReply
     if (Buffer.isBuffer(jobs)) addKept(found, lane, jobs.toString('latin1').split(' '), nowMs, kept)
-    else found.push(storedLease(lane, jobs, outOfLine, nowMs, told))
+    else found.push(storedLease(lane, jobs, outOfLine, nowMs, onForeign))
   }
   return found
 }
@@ -209,9 +209,9 @@ function storedLease(
   [id, token, fields]: StoredReply,
   outOfLine: Iterator<Buffer>,
   nowMs: number,
-  told: Told,
+  onForeign: OnForeignField,
 ): Lease {
-  const job = fill(leaseDraft(lane, Number(id.toString('latin1'))), fields, told, outOfLine)
+  const job = fill(leaseDraft(lane, Number(id.toString('latin1'))), fields, onForeign, outOfLine)
   if (!job) throw new Error(`job ${String(id)} of ${lane} has no status`)
   job.token = token.toString('latin1')
   job.heldBy = holderOf(job.token)

@@ -9,13 +9,14 @@ const bytesPerAnswer = 4 * 1024 * 1024
 /** Reads jobs: whole ones in pieces of bounded size, or without payloads for most looks. */
 export class JobReads extends ContextPart {
   async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    const { keys, told } = this.context
+    const { keys, onForeign } = this.context
     const jobs: (Job | undefined)[] = []
     for (const some of await this.#inPieces(lane, ids)) {
       const replies = await this.context.pipeline((pipeline) => {
         for (const id of some) pipeline.hgetallBuffer(keys.job(lane, id))
       })
-      for (const [at, id] of some.entries()) jobs.push(jobOf(lane, id, flat(replies[at]), told))
+      for (const [at, id] of some.entries())
+        jobs.push(jobOf(lane, id, flat(replies[at]), onForeign))
     }
     return jobs
   }
@@ -27,8 +28,8 @@ export class JobReads extends ContextPart {
   ): Promise<readonly (JobState | undefined)[]> {
     const names = lookedAtFields(extras)
     const replies = await this.#fields(lane, ids, names)
-    const { told } = this.context
-    const jobs = ids.map((id, at) => stateOf(lane, id, names, replies[at] ?? [], told))
+    const { onForeign } = this.context
+    const jobs = ids.map((id, at) => stateOf(lane, id, names, replies[at] ?? [], onForeign))
     return extras.includes('output') ? this.#withOutputs(lane, jobs) : jobs
   }
 

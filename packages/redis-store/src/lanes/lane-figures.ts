@@ -9,7 +9,7 @@ type Extent = 'sizes' | 'totals' | 'oldest'
 /** Up to this many lanes are all read, at some 10 us each. */
 const fewLanes = 1_024
 
-/** Reads the figures of lanes by script. Of many lanes, those that hold nothing are told apart before. */
+/** Reads the figures of lanes by script. Of many lanes, those that hold nothing are sorted out before. */
 export class LaneFigures extends ContextPart {
   /** The figures of lanes, in their order. */
   async read<Figures>(

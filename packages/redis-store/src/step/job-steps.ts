@@ -315,7 +315,7 @@ export class JobSteps {
   }
 
   #leased(reply: LeasedReply, outOfLine: Iterator<Buffer>): readonly (Lease | Missing)[] {
-    const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept, this.#link.told)
+    const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept, this.#link.onForeign)
     for (const job of found) {
       const { lane, id } = 'missing' in job ? job.missing : job
       this.#kept.claimed(lane, id)

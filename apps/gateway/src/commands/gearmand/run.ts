@@ -2,12 +2,12 @@ import type { Config } from '../../config/load-config.ts'
 import { oneLine, StartError } from '../../errors.ts'
 import { gearmandVersions } from '../../doors/gearman/gearmand-version.ts'
 import type { Reread } from '../../server/reload.ts'
-import { withConfigFile } from './config-file.ts'
 import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
 import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
 import { helpText } from './option-table.ts'
-import { type Given, parseWords } from './parse-words.ts'
+import { findOption, type Given, parseWords, usageError } from './parse-words.ts'
 import { inGearmandWords, type Settings, settle } from './settings.ts'
+import { readFileSync } from 'node:fs'
 
 /** Fallback of PATH. */
 const searchedFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -134,4 +134,42 @@ function versionText(given: Given, version: string): string {
 function print(text: string): number {
   process.stdout.write(text)
   return 0
+}
+
+const usualPath = '/etc/gearmand.conf'
+const keyAndValue = /^([a-z][a-z0-9-]*)\s*=\s*(.*)$/
+
+/**
+ * Adds the file's options to those of the command line, which win. Without a path the usual file
+ * is read, if there is one.
+ *
+ * @throws StartError (code 1)
+ */
+function withConfigFile(given: Given, path: string | undefined): Given {
+  let text: string
+  try {
+    text = readFileSync(path ?? usualPath, 'utf8')
+  } catch {
+    if (path === undefined) return given
+    throw usageError('Could not open configuration file.')
+  }
+  return new Map([...parseConfigText(text), ...given])
+}
+
+/**
+ * Options as on the command line, several to a line if need be, or lines of `name = value`. Lines
+ * that begin with `#` are comments; other words are ignored, as by gearmand.
+ */
+export function parseConfigText(text: string): Given {
+  const words = text.split('\n').flatMap((line) => wordsOf(line.trim()))
+  return parseWords(words, { stray: () => undefined })
+}
+
+function wordsOf(line: string): readonly string[] {
+  if (line.startsWith('#')) return []
+  const [, name = '', value = ''] = keyAndValue.exec(line) ?? []
+  const option = findOption(name)
+  if (!option) return line.split(/\s+/).filter((word) => word !== '')
+  if (option.argument !== undefined) return [`--${name}=${value}`]
+  return ['', 'no', 'false', '0', 'off'].includes(value) ? [] : [`--${name}`]
 }

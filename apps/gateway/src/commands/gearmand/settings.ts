@@ -9,10 +9,12 @@ import { inWordsOf, type OptionName } from '../../config/options.ts'
 import { StartError } from '../../errors.ts'
 import { gearmandVersions } from '../../doors/gearman/gearmand-version.ts'
 import { handlePrefix } from '../../doors/gearman/handles.ts'
-import { chooseDataDir } from './data-dir.ts'
 import { readVerbosity, type Verbosity } from './log-file.ts'
 import { isQueueType, movingGuide } from './option-table.ts'
 import { findOption, type Given, usageError } from './parse-words.ts'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
 
 /** Settings for gearmand's options. */
 export interface Settings {
@@ -170,4 +172,42 @@ function noteOn(name: string, value: string, given: Given): string | undefined {
     return '--http-port has no effect without --protocol http.'
   }
   return undefined
+}
+
+const folder = 'crossgear-data'
+const systemFolder = '/var/lib/crossgear'
+
+/**
+ * Default data folder of the private store: in the working folder, as without gearmand's options,
+ * unless a start script leaves that at `/`. An existing folder wins.
+ */
+export function chooseDataDir(cwd = process.cwd(), home = homeOfUser()): string {
+  const candidates = [
+    ...(cwd === '/' ? [] : [join(cwd, folder)]),
+    systemFolder,
+    ...(home === '/' ? [] : [join(home, folder)]),
+  ]
+  return (
+    candidates.find((path) => existsSync(path) && mayWrite(path)) ??
+    candidates.find((path) => !existsSync(path) && mayWrite(dirname(path))) ??
+    systemFolder
+  )
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Not HOME: in a start script that belongs to the calling user. */
+function homeOfUser(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return homedir()
+  }
 }

@@ -1,3 +1,6 @@
+import type { ForeignField } from '@crossgear/redis-store'
+import type { Logger } from './logger.ts'
+
 /** A lasting error is logged again after this time, milliseconds. */
 const againMs = 60_000
 
@@ -26,5 +29,20 @@ export class LogDeduper {
   /** Forgets all errors: the next one is new. */
   forget(): void {
     this.#logged.clear()
+  }
+}
+
+/** Warns of fields of jobs that another program wrote: of each field once, with a job that has it. */
+export function warnOfForeignFields(
+  log: Logger,
+  nowMs: () => number,
+): (field: ForeignField) => void {
+  const deduper = new LogDeduper(nowMs)
+  return ({ lane, id, field }) => {
+    if (!deduper.isNews(field, field)) return
+    log.warn(
+      { function: lane, id, field },
+      `Another program wrote a value into the field ${field} of a job that means nothing there: it is ignored.`,
+    )
   }
 }

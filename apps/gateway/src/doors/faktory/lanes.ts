@@ -46,7 +46,7 @@ export class OpenLanes {
   /** `address`: the producer's. */
   submit(lane: string, submission: Submission, address: string): void {
     const { onDeath } = submission.job
-    // If it cannot be opened, what dies is told there all the same.
+    // If it cannot be opened, dead jobs are reported there all the same.
     if (onDeath !== undefined) void this.open(deathLane(onDeath), address).catch(() => undefined)
     if (this.#open.has(lane)) this.#scheduler.submit(lane, submission)
     else if (this.#admits(lane, address)) {

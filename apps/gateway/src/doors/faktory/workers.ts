@@ -16,7 +16,7 @@ const countedBytes = 200
 /** A worker that goes away with jobs. */
 export interface GoingAway {
   readonly wid: string | undefined
-  /** The reason: the worker was told to stop and got another job, closed its last connection, or lost it. */
+  /** The reason: the worker got another job after an order to stop, closed its last connection, or lost it. */
   readonly how: Exclude<WorkerState, 'running'> | 'gone' | 'cut off'
   readonly jobs: number
 }
@@ -87,7 +87,7 @@ export class Worker {
     for (const connection of this.connections) connection.quieted()
   }
 
-  /** A process connects with the wid of one that has gone: it was not told to stop. */
+  /** A process connects with the wid of one that has gone: it has no order to stop. */
   startAgain(nowMs: number): void {
     this.#state = 'running'
     this.lastBeatMs = nowMs

@@ -105,9 +105,9 @@ export class Exchange implements Submission, Waiter {
   refuse(refusal: Refusal, cause?: StoreError): void {
     this.#abandon()
     if (this.#response.headersSent || this.gone) return
-    const told = (): void => this.#parts.refused(refusal, cause)
-    const text = cause && refusedJobText(cause, told)
-    if (!cause) told()
+    const onRefusal = (): void => this.#parts.refused(refusal, cause)
+    const text = cause && refusedJobText(cause, onRefusal)
+    if (!cause) onRefusal()
     refuse(this.#response, refusal, this.#parts, text)
   }
 

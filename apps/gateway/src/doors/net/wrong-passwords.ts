@@ -31,7 +31,7 @@ export class WrongPasswords {
     this.#clock = clock
   }
 
-  /** True if the address has no tries left in this minute, slow ones aside. */
+  /** True if the address has no tries left in this minute but slow ones. */
   isSpent(address: string): boolean {
     return this.#limit > 0 && (this.#current(countedAddress(address))?.wrong ?? 0) >= this.#limit
   }

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { systemCode } from '../../errors.ts'
 import { lookupPublic } from './public-addresses.ts'
-import { signatureOf } from './signature.ts'
+import { createHmac } from 'node:crypto'
 
 /** A server that requests go to, as the configuration has checked it. */
 export interface OutgoingTarget {
@@ -136,4 +136,11 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
     body: Buffer.concat(chunks).subarray(0, bound),
     isCut: bytes > bound,
   }
+}
+
+/** `t=<seconds since 1970>,v1=<hex>`: the HMAC-SHA256 of `<seconds>.<body>`, as Stripe signs its webhooks. */
+function signatureOf(secret: string, body: Uint8Array, nowMs: number): string {
+  const seconds = Math.floor(nowMs / 1000)
+  const digest = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex')
+  return `t=${seconds},v1=${digest}`
 }

@@ -10,7 +10,7 @@ import { counter, gauge, only } from '../metrics/figure.ts'
 import { describe, waitOf } from '../../doors/outgoing/answers.ts'
 import { hostOf, isSuccess, type OutgoingTarget, Poster } from '../../doors/outgoing/poster.ts'
 
-/** Dead jobs of which the target has not been told yet; further ones are dropped. */
+/** Dead jobs that have not been sent to the target yet; further ones are dropped. */
 const maxWaiting = 10_000
 /** Requests at a time, and the time for each, milliseconds. */
 const maxSending = 4

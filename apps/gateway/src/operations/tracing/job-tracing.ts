@@ -1,5 +1,14 @@
 import { inTime } from '../../doors/net/clock.ts'
-import type { EndedRun, LaneNames, Lease, Submission } from '@crossgear/core-scheduler'
+import type {
+  EndedRun,
+  LaneNames,
+  Lease,
+  NewJob,
+  StoreError,
+  Submission,
+  Submitted,
+  Waiter,
+} from '@crossgear/core-scheduler'
 import {
   type Attributes,
   isSpanContextValid,
@@ -15,7 +24,6 @@ import {
 } from '@opentelemetry/api'
 import { membersOf } from '../../bridge/stored-json.ts'
 import { readTraceparent, writeTraceparent } from './trace-context.ts'
-import { TracedSubmission } from './traced-submission.ts'
 
 /** Most runs followed; older ones are dropped. */
 const maxRuns = 100_000
@@ -155,4 +163,37 @@ function producerTrace(envelope: string | undefined): string | undefined {
   if (!envelope?.includes('"traceparent"')) return undefined
   const raw = membersOf(membersOf(envelope).get('custom')).get('traceparent')
   return raw?.startsWith('"') ? raw.slice(1, -1) : undefined
+}
+
+/** A submission with the span of its creation, which ends at the store's answer. */
+class TracedSubmission implements Submission {
+  readonly job: NewJob
+  readonly waiter?: Waiter
+  readonly #inner: Submission
+  readonly #span: Span
+
+  constructor(inner: Submission, span: Span, trace: string) {
+    this.#inner = inner
+    this.#span = span
+    this.job = { ...inner.job, trace }
+    if (inner.waiter) this.waiter = inner.waiter
+  }
+
+  get gone(): boolean {
+    return this.#inner.gone
+  }
+
+  submitted(result: Submitted, laneNumber: number): void {
+    this.#span.setAttribute('crossgear.submission.result', result.kind)
+    if ('id' in result) this.#span.setAttribute('messaging.message.id', String(result.id))
+    this.#span.end()
+    this.#inner.submitted(result, laneNumber)
+  }
+
+  refused(error: StoreError): void {
+    this.#span.setAttribute('error.type', error.code)
+    this.#span.setStatus({ code: SpanStatusCode.ERROR, message: error.message })
+    this.#span.end()
+    this.#inner.refused(error)
+  }
 }

@@ -45,7 +45,7 @@ export interface AccessParts {
   readonly clock: Clock
   /** The key that all nodes on the store have, for sessions of people. None: they have none. */
   readonly storeKey?: () => Promise<Buffer>
-  /** A login failed. Nobody is told. */
+  /** Called when a login failed. Nothing. */
   readonly loginFailed?: (reason: LoginFault) => void
 }
 

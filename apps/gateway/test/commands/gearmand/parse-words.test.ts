@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test } from 'vitest'
-import { parseConfigText } from '../../../src/commands/gearmand/config-file.ts'
+import { parseConfigText } from '../../../src/commands/gearmand/run.ts'
 import { gearmandOptions } from '../../../src/commands/gearmand/option-table.ts'
 import { parseWords } from '../../../src/commands/gearmand/parse-words.ts'
 

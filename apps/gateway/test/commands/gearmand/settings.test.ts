@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { chooseDataDir } from '../../../src/commands/gearmand/data-dir.ts'
+import { chooseDataDir } from '../../../src/commands/gearmand/settings.ts'
 import { gearmandOptions } from '../../../src/commands/gearmand/option-table.ts'
 import { parseWords } from '../../../src/commands/gearmand/parse-words.ts'
 import { inGearmandWords, settle } from '../../../src/commands/gearmand/settings.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { warnOfForeignFields } from '../../../src/config/log/foreign-fields.ts'
+import { warnOfForeignFields } from '../../../src/config/log/log-deduper.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 
 test('a field with values of another program is logged once, with the field', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ProcessFigures } from '../../../src/operations/metrics/process-figures.ts'
+import { ProcessFigures } from '../../../src/operations/metrics/metrics.ts'
 
 const eventLoop = 'nodejs_eventloop_lag_'
 

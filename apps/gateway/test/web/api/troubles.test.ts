@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { readReport } from '@crossgear/redis-store'
 import { describe, expect, test } from 'vitest'
-import { serverTroubles } from '../../../src/web/api/reads/troubles/server-troubles.ts'
+import { serverTroubles } from '../../../src/web/api/reads/troubles/trouble-reads.ts'
 import { GrowingAges } from '../../../src/web/api/reads/troubles/growing-ages.ts'
 import type { troubles } from '../../../src/web/api/schemas/troubles.ts'
 import type { LaneFigures } from '../../../src/operations/metrics/store-snapshot.ts'

@@ -1,6 +1,6 @@
 // One submission by the library, told by the environment as `gearmonkey-conformance` tells it.
 import { buffer } from 'node:stream/consumers'
-import { GearMonkeyClient, type RunOptions } from '../../../src/native/index.ts'
+import { GearMonkeyClient, type RunOptions } from '../../../src/index.ts'
 
 const given = (name: string): string => process.env[`GEARMONKEY_${name}`] ?? ''
 

@@ -1,5 +1,5 @@
 // A worker of the library, for `gearmonkey-conformance`, and for tests that kill it.
-import { GearMonkeyWorker } from '../../../src/native/index.ts'
+import { GearMonkeyWorker } from '../../../src/index.ts'
 
 const concurrency = Number(process.env['GEARMONKEY_CONCURRENCY'] ?? 1)
 const worker = new GearMonkeyWorker(process.env['GEARMONKEY_REDIS_URL'] ?? '', { concurrency })

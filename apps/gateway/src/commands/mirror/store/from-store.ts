@@ -4,8 +4,8 @@ import { openTargetStore } from '../../migrate/target-store.ts'
 import type { MirrorArguments } from '../arguments.ts'
 import type { Difference } from '../results/comparisons.ts'
 import { nameOf } from '../server-address.ts'
-import { FaktorySink } from './faktory-sink.ts'
-import { GearmanSink } from './gearman-sink.ts'
+import { FaktorySink } from './copy-sink.ts'
+import { GearmanSink } from './copy-sink.ts'
 import { StoreMirror, type StoreMirrorOptions } from './store-mirror.ts'
 
 type Given = Omit<MirrorArguments, 'from'> & {

@@ -99,7 +99,7 @@ interface Named {
   readonly filter?: { readonly function?: string; readonly queue?: string }
 }
 
-/** True if an act names something, and nothing outside the scope. What cannot be told is not theirs. */
+/** True if an act names something, and nothing outside the scope. An act whose names are unknown is not theirs. */
 function namesOwn(target: string, scope: Scope, registry: LaneRegistry): boolean {
   const named = namedIn(target)
   const functions = [named.function, named.filter?.function, ...(named.functions ?? [])]

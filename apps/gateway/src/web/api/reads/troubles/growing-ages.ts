@@ -2,9 +2,9 @@ import { inPieces } from '../../../../in-pieces.ts'
 import { type LaneFigures, queuedIn } from '../../../../operations/metrics/store-snapshot.ts'
 
 /** Ages that are compared lie so far apart, and are kept so long, milliseconds. */
-const bounds = { apartMs: 10_000, leastMs: 60_000, mostMs: 300_000 } as const
+const bounds = { apartMs: 10_000, minMs: 60_000, maxMs: 300_000 } as const
 /** A job that waits shorter is no trouble, seconds. */
-const leastSeconds = 60
+const minSeconds = 60
 /** Share of the time that passes by which an age may grow: where jobs are taken, it falls now and then. */
 const share = 0.5
 /** Lanes whose ages are kept: the oldest. */
@@ -32,16 +32,16 @@ export class GrowingAges {
     await inPieces(lanes, (lane) => {
       if (lane.oldestSeconds > 0 && queuedIn(lane.counts) > 0) old.push(lane)
     })
-    const before = this.#samples.find((sample) => atMs - sample.atMs <= bounds.mostMs)
+    const before = this.#samples.find((sample) => atMs - sample.atMs <= bounds.maxMs)
     this.#keep(old, atMs)
-    if (!before || atMs - before.atMs < bounds.leastMs) return []
+    if (!before || atMs - before.atMs < bounds.minMs) return []
     const withinSeconds = (atMs - before.atMs) / 1000
     return old.flatMap((lane) => {
       const { counts, oldestSeconds, isPaused } = lane
       const known = before.ages.get(counts.lane)
       if (known === undefined || isPaused || counts.workers === 0) return []
       const moreSeconds = oldestSeconds - known
-      const grows = oldestSeconds >= leastSeconds && moreSeconds >= share * withinSeconds
+      const grows = oldestSeconds >= minSeconds && moreSeconds >= share * withinSeconds
       return grows ? [{ lane, moreSeconds, withinSeconds }] : []
     })
   }
@@ -55,9 +55,6 @@ export class GrowingAges {
       .toSorted((one, other) => other.oldestSeconds - one.oldestSeconds)
       .slice(0, maxLanes)
     const ages = new Map(oldest.map(({ counts, oldestSeconds }) => [counts.lane, oldestSeconds]))
-    this.#samples = [
-      ...kept.filter((sample) => atMs - sample.atMs <= bounds.mostMs),
-      { atMs, ages },
-    ]
+    this.#samples = [...kept.filter((sample) => atMs - sample.atMs <= bounds.maxMs), { atMs, ages }]
   }
 }

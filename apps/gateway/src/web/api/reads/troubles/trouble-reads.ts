@@ -4,13 +4,12 @@ import type { Handlers } from '../../api.ts'
 import type { HandlerParts } from '../../handler-parts.ts'
 import type { Scope } from '../../scope.ts'
 import { isoTime } from '../../schemas/common.ts'
-import { troublesOfKind } from '../../schemas/troubles.ts'
-import { queuedIn, type LaneFigures } from '../../../../operations/metrics/store-snapshot.ts'
+import { troubleCodes, type troubles, troublesOfKind } from '../../schemas/troubles.ts'
+import { type LaneFigures, queuedIn } from '../../../../operations/metrics/store-snapshot.ts'
 import type { SnapshotView } from '../snapshot-view.ts'
 import { pausedWords, shortName, timeText } from '../waits/reason.ts'
 import { GrowingAges } from './growing-ages.ts'
-import { serverTroubles, serverView } from './server-troubles.ts'
-import { ordered, spanText, type Trouble } from './trouble.ts'
+import type { Static } from '@sinclair/typebox'
 
 /** A gateway beats once a second, and others take over after three. */
 const silentSeconds = 3
@@ -150,4 +149,75 @@ function ofLane({ counts, fn, queue }: LaneFigures, text: string) {
 
 function capital(words: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+/** One thing that is wrong, as the API says it. */
+type Trouble = Static<typeof troubles>['troubles'][number]
+
+/** The worst first, of each kind those that concern most jobs; and how many are left out. */
+function ordered(all: readonly Trouble[]): {
+  readonly listed: readonly Trouble[]
+  readonly more: number
+} {
+  const listed = troubleCodes.flatMap((code) =>
+    all
+      .filter((trouble) => trouble.code === code)
+      .toSorted((one, other) => (other.jobs ?? 0) - (one.jobs ?? 0))
+      .slice(0, troublesOfKind),
+  )
+  return { listed, more: all.length - listed.length }
+}
+
+/** A span of time in a sentence. */
+function spanText(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`
+}
+
+/** Shares of maxmemory, or of the machine's memory without one, from which it is said. */
+const much = 0.8
+const mib = 1024 * 1024
+
+/** Troubles of a server of the store. */
+export function serverTroubles(report: ServerReport): readonly Trouble[] {
+  const { server, policy, maxBytes, machineBytes, usedBytes, hasFailed, isAppendOnly } = report
+  const found: Trouble[] = []
+  const add = (code: Trouble['code'], text: string): void => {
+    found.push({ code, kind: 'server', name: server, text, since: null, jobs: null, act: null })
+  }
+  if (hasFailed) {
+    const what = isAppendOnly ? 'its append-only file' : 'its last snapshot'
+    add('persistence', `The store could not write ${what}: look at its disk and its log`)
+  }
+  if (policy !== 'noeviction' && maxBytes > 0) {
+    add('eviction', `maxmemory-policy ${policy}: a full store drops jobs; set noeviction`)
+  }
+  const all = maxBytes || machineBytes
+  if (all > 0 && usedBytes >= much * all) {
+    const of = maxBytes > 0 ? 'its maxmemory' : 'the memory of its machine'
+    const share = Math.floor((100 * usedBytes) / all)
+    add(
+      'memory',
+      `The store uses ${inMib(usedBytes)}, ${share} % of ${of}: a full one takes no jobs`,
+    )
+  }
+  return found
+}
+
+/** A server as the API shows it. */
+function serverView(report: ServerReport) {
+  return {
+    server: report.server,
+    used_bytes: report.usedBytes,
+    max_bytes: report.maxBytes || null,
+    machine_bytes: report.machineBytes,
+    policy: report.policy,
+    is_append_only: report.isAppendOnly,
+    last_save: isoTime(report.savedMs),
+    unsaved_changes: report.unsaved,
+  }
+}
+
+function inMib(bytes: number): string {
+  return `${Math.ceil(bytes / mib).toLocaleString('en-US')} MiB`
 }

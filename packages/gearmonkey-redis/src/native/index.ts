@@ -1,8 +1,0 @@
-export { GearMonkeyClient } from './client/client.ts'
-export { GearMonkeyWorker, type StopOptions, type WorkerOptions } from './worker/worker.ts'
-export type { Job, JobHandler } from './worker/job-run.ts'
-export type { JobRecord, JobStatus } from './job-record.ts'
-export type { Payload, Priority, RunOptions, SubmitOptions } from './submission.ts'
-export type { Connection, GearMonkeyServer } from './connections.ts'
-export { gearMonkeyErrors, GearMonkeyError, type GearMonkeyErrorCode } from './errors.ts'
-export { dueScript, dueScriptSha1 } from './due-script.ts'
