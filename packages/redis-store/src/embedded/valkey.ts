@@ -66,7 +66,7 @@ export class Valkey {
   #view = Buffer.alloc(0)
   #listening = 0
   #nextDescriptor = firstDescriptor
-  /** Those of connections that have ended: the server has a table of them, which has an end. */
+  /** Descriptors of connections that have ended: the server has a table of them, which has an end. */
   readonly #freeDescriptors: number[] = []
   #isScheduled = false
   /** Something has happened, which the server answers in its next step. */
