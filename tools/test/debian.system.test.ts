@@ -199,5 +199,5 @@ describe.skipIf(
       left: '',
     })
     expect(Number(found['exposure'])).toBeLessThanOrEqual(2.5)
-  }, 300_000)
+  }, 900_000)
 })
