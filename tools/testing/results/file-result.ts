@@ -16,7 +16,7 @@ export interface PlayedTest {
   readonly place: string
   readonly name: string
   readonly ms: number
-  /** What it failed by, and at which line of the tests; `''` where it passed. */
+  /** Errors, and the line of the tests where the first of them came up; `''` where the test passed. */
   readonly fault: string
 }
 
