@@ -65,9 +65,7 @@ export class Valkey {
   /** The server's memory, as it was last. */
   #view = Buffer.alloc(0)
   #listening = 0
-  #nextDescriptor = firstDescriptor
-  /** Descriptors of connections that have ended: the server has a table of them, which has an end. */
-  readonly #freeDescriptors: number[] = []
+  readonly #descriptors = new Set<number>()
   #isScheduled = false
   /** Something has happened, which the server answers in its next step. */
   #isOwed = false
@@ -171,11 +169,12 @@ export class Valkey {
     })
   }
 
+  /** The lowest that is free, as a system gives it: the server has a table of them, which has an end, and serves in its order. */
   #newDescriptor(): number {
-    const free = this.#freeDescriptors.pop()
-    if (free !== undefined) return free
-    this.#nextDescriptor += 1
-    return this.#nextDescriptor - 1
+    let descriptor = firstDescriptor
+    while (this.#descriptors.has(descriptor)) descriptor += 1
+    this.#descriptors.add(descriptor)
+    return descriptor
   }
 
   get #memory(): Buffer {
@@ -236,7 +235,8 @@ export class Valkey {
       write: (descriptor, at, length) => this.#write(descriptor, at, length),
       close: (descriptor) => {
         const connection = this.#connections.get(descriptor)
-        if (this.#connections.delete(descriptor)) this.#freeDescriptors.push(descriptor)
+        this.#connections.delete(descriptor)
+        this.#descriptors.delete(descriptor)
         connection?.client.closed()
         return 0
       },
