@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis || lacksCompiler)('gateways on a server whose date ju
     process.kill(fleet.server.pid, 'SIGUSR2')
     const next = await fleet.first.peer('taken')
     await expect
-      .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...soon })
+      .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), soon)
       .toEqual(['JOB_ASSIGN', handle])
     next.send('WORK_COMPLETE', handle, 'again')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'again'])

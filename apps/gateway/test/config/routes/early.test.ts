@@ -7,7 +7,6 @@ import { post, push, routedGateways } from './support/routed-gateways.ts'
 
 const full = ['ERROR', 'QUEUE_ERROR', 'Job queue is full']
 const unattended = ['ERROR', 'QUEUE_ERROR', 'No worker is there for the function']
-/** Workers are soon from then on, a while after the start of a gateway. */
 
 describe.skipIf(lacksRedis)('a route with max_waiting', () => {
   const { open } = routedGateways()

@@ -72,6 +72,10 @@ describe.skipIf(lacksChromium || lacksRedis)('somebody who is paged at night', (
     await client.connect()
     await client.push({ jid: 'lost-0001', jobtype: 'lost', queue: 'bulk', args: ['needle'] })
     await client.close()
+    // Figures are of a second or more before: the function is in them from then on.
+    await expect
+      .poll(async () => (await page.request.get('/api/v1/search?q=lost')).text())
+      .toContain('"functions":["lost"]')
     await goTo(page, 'cron')
     clicks = 0
     await paste('lost-0001')

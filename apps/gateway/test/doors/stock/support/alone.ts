@@ -64,12 +64,12 @@ export function alone(stage: Stage): void {
 
   // The timeout of abraxas ends when the job has been taken.
   const impatient = kitsNamed('c', 'php', 'perl', 'gearmanode')
-  withKit.each(impatient)('$name: a client that loses soon goes on', async (kit) => {
-    const prefix = `soon-${kit.name}`
+  withKit.each(impatient)('$name: a client that loses patience goes on', async (kit) => {
+    const prefix = `patience-${kit.name}`
     const [client, worker] = await clientWorker(kit, prefix)
-    await client.ask('soon', '-', '', '300')
+    await client.ask('patience', '-', '', '300')
     expect(await client.ask('do', `${prefix}-hold`, 'x')).toContain('timeout')
-    await client.ask('soon', '-', '', '-1')
+    await client.ask('patience', '-', '', '-1')
     await worker.waitForLine('holding')
     worker.send('go')
     const heard = await client.ask('do', `${prefix}-echo`, 'on')
