@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
@@ -45,6 +45,24 @@ function anchorsIn(page: string, anchor: (heading: string) => string): readonly 
 }
 
 describe('the pages', () => {
+  test('of the project and of its packages name sources that exist', () => {
+    const ofPackages = readdirSync(join(root, 'packages')).map(
+      (name) => `packages/${name}/README.md`,
+    )
+    const sources = ['apps', 'packages', 'tools'].flatMap((folder) => filesIn(folder, true))
+    const names = new Set(sources.map((path) => basename(path)))
+    const named = [...pages, ...ofPackages].flatMap((page) =>
+      [...read(page).matchAll(/`(?:[\w.-]+\/)*([\w.-]+\.ts)`/g)].map(([, name = '']) => ({
+        page,
+        name,
+      })),
+    )
+    expect(named.length).toBeGreaterThan(30)
+    // An `x` stands for any name.
+    const gone = named.filter(({ name }) => !name.startsWith('x.') && !names.has(name))
+    expect(gone).toEqual([])
+  })
+
   test.each([
     ['where they are read as files', anchorOf],
     ['on the site', siteAnchorOf],

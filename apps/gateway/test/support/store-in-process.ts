@@ -11,7 +11,7 @@ export interface StoreInProcess {
   comeBack(): Promise<void>
 }
 
-/** Compiled once for all servers of this process. */
+/** The program of the server, compiled once for all servers of this process. */
 const program = await Valkey.compile()
 
 /** A store with a server of its own inside this process; both end with the test. `nowMs`: the date, that of the machine if none is given. */

@@ -19,7 +19,7 @@ export class KeptOutcomes {
   readonly #observer: NodeParts['observer']
   #waiting: KeptOutcome[] = []
   #bytes = 0
-  /** Kept ones were reported, and not yet that they are stored. */
+  /** True once it was reported that outcomes are kept, until it is that they are stored. */
   #isTold = false
   #isFull = false
 

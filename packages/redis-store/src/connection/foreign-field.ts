@@ -5,5 +5,5 @@ export interface ForeignField {
   readonly field: string
 }
 
-/** Called with each. */
+/** Called with each field of a job that another program wrote. */
 export type OnForeignField = (field: ForeignField) => void

@@ -169,7 +169,7 @@ export class Valkey {
     })
   }
 
-  /** The lowest that is free, as a system gives it: the server has a table of them, which has an end, and serves in its order. */
+  /** Gives the lowest descriptor that is free, as a system does: the server serves in the order of its table, which has an end. */
   #newDescriptor(): number {
     let descriptor = firstDescriptor
     while (this.#descriptors.has(descriptor)) descriptor += 1

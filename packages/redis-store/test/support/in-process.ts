@@ -74,7 +74,7 @@ export class ServerInProcess implements WorldTime {
     this.#epochMs += 1
   }
 
-  /** Ends it, and with it all connections. */
+  /** Ends the server, and with it all connections. */
   stop(): void {
     this.#valkey?.stop()
   }

@@ -9,7 +9,7 @@ import { RedisWorld, type WorldTime } from './redis-world.ts'
 export interface Servers {
   readonly address: StoreAddress
   readonly all: readonly RedisServer[]
-  /** Their time, where a test moves it. */
+  /** The time of the servers, where a test moves it. */
   readonly time?: WorldTime
   readonly stop: () => Promise<void>
 }

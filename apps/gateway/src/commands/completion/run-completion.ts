@@ -51,7 +51,7 @@ function scriptOf(shell: Shell, table: readonly CommandForm[]): string {
 interface Candidates {
   /** `/jobs/list`; empty: the program itself. */
   readonly path: string
-  /** Commands below it. */
+  /** Commands below this one. */
   readonly commands: readonly { readonly word: string; readonly help: string }[]
   /** Values of its first argument, where they are few. */
   readonly values: readonly string[]
@@ -75,7 +75,7 @@ function candidatesOf(table: readonly CommandForm[]): readonly Candidates[] {
   })
 }
 
-/** Of all commands but the program itself. */
+/** Paths of all commands but the program itself. */
 function pathsOf(all: readonly Candidates[]): readonly string[] {
   return all.flatMap(({ path }) => (path === '' ? [] : [path]))
 }

@@ -74,9 +74,9 @@ export const listedRows = 50
 interface List<Page, Entry> {
   readonly rows: (page: Page) => readonly Entry[]
   readonly columns: readonly Column<Entry>[]
-  /** Said where there is nothing to list. */
+  /** The line where there is nothing to list. */
   readonly none: (pages: readonly Page[]) => string
-  /** Said behind the table. Nothing. */
+  /** Lines behind the table. Nothing. */
   readonly notes?: (pages: readonly Page[]) => readonly string[]
   /** The option that says how many are listed at most. All are listed. */
   readonly limit?: { readonly what: string; readonly max: number }

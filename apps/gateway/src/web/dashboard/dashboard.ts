@@ -54,7 +54,7 @@ const brotliLevel = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } } as const
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
-/** In the order in which they are chosen. */
+/** Encoders, in the order in which they are chosen. */
 const encoders: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = {
   br: (body) => brotli(body, brotliLevel),
   gzip: (body) => zip(body, { level: 9 }),
@@ -64,7 +64,7 @@ const encoders: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = 
 /** One form of a file. */
 interface Encoded {
   readonly encoding: Encoding
-  /** Differs with the encoding: the bytes do. */
+  /** The entity tag, which differs with the encoding: the bytes do. */
   readonly etag: string
   readonly body: Promise<Buffer>
 }

@@ -71,7 +71,7 @@ export const listFailures: CommandRow = listCommand('listFailures', {
   find: failuresOf,
 })
 
-/** Each call reads on, until the errors of all failed jobs have been read. */
+/** The groups of failed jobs. Each call of the API reads on, until the errors of all have been read. */
 async function failuresOf({ client, given }: CommandContext) {
   const filter = valuesOf(given, failureOptions) as NonNullable<Asked<'listFailures'>['query']>
   const query = { ...filter, limit: pageSizes.max }

@@ -71,7 +71,7 @@ describe('crossgear doctor --capacity', () => {
       const [gateway = 0] = gateways()
       const filesOf = (): number => readdirSync(`/proc/${gateway}/fd`).length
       const atFirst = filesOf()
-      // It has the connections of a load.
+      // A load has connected to the gateway.
       await expect.poll(filesOf).toBeGreaterThan(atFirst + 24)
       process.kill(gateway, 'SIGKILL')
       const { code, stderr } = await running.exited
